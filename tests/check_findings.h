@@ -49,7 +49,8 @@ static inline void fake_rows(fake_findings *k, int n, int classes, uint64_t seed
     for (int i = 0; i < classes; i++) s->class_name[i] = fake_text("class %d", i);
     for (int i = 0; i < n; i++) {
         spot_rng r = spot_rng_at(seed, SPOT_RNG_PCA, 7, (uint32_t)i);
-        int cls = i % classes, pocket = spot_rng_below(&r, 5) ? -1 : (int)spot_rng_below(&r, FAKE_POCKETS);
+        int cls = i % classes, other = (cls + (classes > 2 && i / classes % 4 == 1 ? 2 : 1)) % classes;
+        int pocket = spot_rng_below(&r, 5) ? -1 : (int)spot_rng_below(&r, FAKE_POCKETS);
         double angle = 2.4 * (pocket + 1) + cls, far = pocket < 0 ? 0 : 5 + pocket;
         double width = pocket < 0 ? 2.6 : 0.5 + 0.1 * pocket, wrong = pocket < 0 ? 0.04 : 0.9 - 0.15 * pocket;
         float p = (float)(spot_rng_uniform(&r) < wrong ? 0.45 * spot_rng_uniform(&r) : 1 - 0.4 * spot_rng_uniform(&r));
@@ -59,7 +60,7 @@ static inline void fake_rows(fake_findings *k, int n, int classes, uint64_t seed
         s->target[i] = cls;
         s->confidence[i] = p;
         for (int j = 0; j < classes; j++)
-            s->prob[i * classes + j] = j == cls ? p : j == (cls + 1) % classes ? (float)(1 - p) : 0;
+            s->prob[i * classes + j] = j == cls ? p : j == other ? (float)(1 - p) : 0;
         s->id[i] = fake_text("images/img_%06d.png", i);
     }
     snprintf(s->source, sizeof s->source, "embeddings.npy, labels.npy and probs.npy: %d rows of %d classes", n, classes);
@@ -121,16 +122,18 @@ static inline void fake_open(fake_findings *k, int n, int classes, int seeds, ui
 /* ---- proofs: one merged finding for each class, with numbers that hang together and claims made by hand ---- */
 
 /* The rows of odd place judge. The first two slices of a class are confirmed, the third is suggested, the fourth may be chance;
- * the last, with few errors, is fine. */
+ * the last, with few errors, is fine. The second one of class 2 says no more than its predicted classes do. */
 static inline void fake_proof(fake_findings *k, spot_proof *v, spot_piece *e, const spot_finding *f,
                               const spot_slice *s, int rank)
 {
     static const double p[] = { 1e-6, 0.0004, 0.12, 0.6, 1 };
     int judged = 0, wrong = 0;
+    uint8_t *origin = malloc((size_t)s->size);
 
     *v = (spot_proof){ .claim = rank < 2 ? SPOT_CLAIM_CONFIRMED : rank < 3 ? SPOT_CLAIM_SUGGESTED : SPOT_CLAIM_CHANCE,
-                       .p = p[rank], .cell = rank ? 0.3 : NAN, .predicted = (f->cls + 1) % k->s.classes,
-                       .predicted_share = 1, .pieces = 2, .piece = e, .tests = 30 };
+                       .p = p[rank], .cell = rank ? 0.05 : NAN, .predicted = (f->cls + 1) % k->s.classes,
+                       .predicted_share = 1, .pieces = 2, .piece = e, .tests = 30, .origin = origin };
+    for (int i = 0; i < s->size; i++) origin[i] = s->row[i] / k->s.classes % 2 ? SPOT_ORIGIN_JUDGED : SPOT_ORIGIN_FOUND;
     for (int i = 0; i < s->size; i++)
         if (s->row[i] / k->s.classes % 2) v->judged++, v->wrong += spot_subject_wrong(&k->s, s->row[i], f->cls);
     for (int i = 0; i < f->n; i++)
@@ -141,6 +144,7 @@ static inline void fake_proof(fake_findings *k, spot_proof *v, spot_piece *e, co
     v->excess.low = v->excess.value - 0.1;
     v->excess.high = v->excess.value + 0.1;
     v->shrunk = 0.7 * v->excess.value;
+    if (f->cls == 2 && rank == 1) v->cell = (double)v->wrong / v->judged;
     for (int b = 0; b < 2; b++)
         e[b] = (spot_piece){ .bdm = b, .part = b, .rank = rank + 1, .found = s->size - v->judged,
                              .found_wrong = s->wrong - v->wrong,
@@ -174,6 +178,24 @@ static inline void fake_prove(fake_findings *k)
         k->f.finding[kept++] = *f;
     }
     k->f.count = kept;
+}
+
+/* Attributes of which the number of a row tells whether it has them: it is even; it ends in 0 to 4, of two names. */
+static inline void fake_attributes(fake_findings *k)
+{
+    enum { ITEMS = 3, MOST = 1024 };
+    static char *name[ITEMS] = { "even=yes", "last=low (<= 4)", "</script><b>last</b>" };
+    static int column[ITEMS] = { 0, 1, 2 };
+    static bool third[ITEMS] = { false, true, false };
+    static uint64_t bit[ITEMS * MOST / 64];
+    static spot_attributes a;
+
+    a = (spot_attributes){ k->s.n, ITEMS, ((size_t)k->s.n + 63) / 64, name, column, third, bit };
+    memset(bit, 0, sizeof bit);
+    for (int i = 0; i < k->s.n && i < MOST; i++)
+        for (int j = 0; j < ITEMS; j++)
+            if (j ? i % 10 < 5 : i % 2 == 0) bit[(size_t)j * a.words + (size_t)i / 64] |= (uint64_t)1 << i % 64;
+    k->o.attributes = &a;
 }
 
 /* In the first slice the second row has the path of the first one's picture, and the third a file with the same bytes. */
@@ -260,7 +282,10 @@ static inline void fake_pictures(spot_ctx *c, fake_findings *k, const char *fold
 static inline void fake_close(fake_findings *k)
 {
     for (int i = 0; i < k->f.count; i++) {
-        for (int j = 0; j < k->f.finding[i].slices; j++) free(k->f.finding[i].slice[j].row);
+        for (int j = 0; j < k->f.finding[i].slices; j++) {
+            if (k->proof) free(k->f.finding[i].slice[j].proof->origin);
+            free(k->f.finding[i].slice[j].row);
+        }
         free(k->f.finding[i].row);
         free(k->f.finding[i].points.at);
     }

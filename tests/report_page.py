@@ -322,7 +322,8 @@ def described(page):
     open_card(page, 1, "#cards")
     told = text(page, "#detail")
     check("0 of 0" in told and "3 of 4" in told and "< 0.0001" in told, "the attributes are", told)
-    check(any(t.endswith("may be chance") for t in said), "no card says that chance may do as well:", said)
+    check(any(t.endswith("chance describes it as well") for t in said), "no card says that chance does as well:", said)
+    check(any("2 of 4 rows with these attributes wrong" in t for t in said), "the rate of the attributes is not told:", said)
     check(page.js("window.hacked === undefined"), "a phrase ran as a script")
     choose(page, "order", "")
 
@@ -343,7 +344,7 @@ def rates(labels_):
 
 def untested(page):
     """Slices without proofs: said so, those that are no worse than their class under a fold, all counted right."""
-    told = text(page, ".lead")
+    told = text(page, ".tests")
     for k in ("place", "method", "seed"):
         choose(page, k, "")
     page.wait("document.querySelectorAll('#fold-fine li').length > 2")
@@ -366,51 +367,128 @@ def untested(page):
     check(text(page, "#title") == "Possible blindspots", "the title claims too much")
 
 
-# ---- proofs: of each of three classes two slices are confirmed, one is suggested, one may be chance, one is fine ----
+# ---- proofs: of each of three classes two slices are confirmed, one is suggested, one may be chance, one is fine; three of the
+# confirmed ones are cells of the confusion matrix ----
 
-SURE, LIKELY, CHANCE, FINE = 6, 3, 3, 3
+SURE, CELLS, LIKELY, CHANCE, FINE = 6, 3, 3, 3, 3
+CONFIRMED = ":is(#cards, #classes)"
 
 
 def claims(page):
     """What the tests say, in a sentence, in the order and in the folds."""
-    told = text(page, ".lead")
+    told = text(page, ".tests")
     for words in ("%d slices are confirmed blindspots" % SURE, "%d are suggested" % LIKELY, "%d may be chance" % CHANCE,
-                  "%d have no more errors" % FINE, "30 tests", "at the level 5 %", "19 searches"):
+                  "%d have no more errors" % FINE, "%d causes and %d cells of the confusion matrix" % (SURE - CELLS, CELLS),
+                  "30 tests", "at the level 5 %", "19 searches"):
         check(words in told, "the sentence lacks", words, "in", told)
-    check(page.js("document.getElementById('claims').getBoundingClientRect().bottom < 400"), "the sentence is not on top")
-    main, maybe, good = (labels(page, w + " button.card") for w in ("#cards", "#fold-chance", "#fold-fine"))
-    check((len(main), len(maybe), len(good)) == (SURE + LIKELY, CHANCE, FINE), "cards:", len(main), len(maybe), len(good))
-    check(["confirmed blindspot" in t for t in main] == [True] * SURE + [False] * LIKELY, "not the surest first:", main)
+    lead = texts(page, ".lead")
+    check(len(lead) == 5 and re.match(r"[\d.]+ % of 600 rows are right", lead[0]) and lead[4].startswith("Next: "),
+          "on top stands", lead)
+    check([t[0] for t in lead[1:4]] == ["1", "2", "3"], "the causes on top are", lead[1:4])
+    check(page.js("document.getElementById('claims').getBoundingClientRect().bottom < 400"), "the sentences are not on top")
+    main, cells, likely, maybe, good = (labels(page, w + " button.card") for w in
+                                        ("#cards", "#classes", "#fold-suggested", "#fold-chance", "#fold-fine"))
+    check([*map(len, (main, cells, likely, maybe, good))] == [SURE - CELLS, CELLS, LIKELY, CHANCE, FINE],
+          "cards:", main, cells, likely, maybe, good)
+    check(all("confirmed blindspot" in t for t in main + cells), "not the surest first:", main)
     check(all("may be chance" in t for t in maybe) and all("no more errors" in t for t in good), "folds hold", maybe, good)
-    check(not any("blindspot" in t for t in main[SURE:] + maybe + good), "what is not confirmed is called a blindspot")
-    numbers = [int(re.match(r"class \d #(\d+),", t).group(1)) for t in main + maybe + good]
-    check(numbers == list(range(1, len(numbers) + 1)), "the numbers are", numbers)
+    check(not any("blindspot" in t for t in likely + maybe + good), "what is not confirmed is called a blindspot")
+    check(not any("chance" in t for t in texts(page, "#cards button.card")), "a confirmed card speaks of chance")
+    numbers = [int(re.match(r"class \d #(\d+),", t).group(1)) for t in main + likely + maybe + good + cells]
+    check(numbers[:-CELLS] + sorted(numbers[-CELLS:]) == list(range(1, len(numbers) + 1)), "the numbers are", numbers)
+    heads = texts(page, "#cards h3 .where")
+    check(len(heads) == SURE - CELLS and all(re.match(r"class \d taken for class \d$", t) for t in heads), "headings:", heads)
     card = main[0]
     for words in (r"\d+ rows?", r"\d+ % wrong \(\d+ to \d+ %\)", r"\d+ % of its class", r"predicted as class \d, 100 %",
                   "found by planespot-scvis, domino"):
         check(re.search(words, card), "the first card lacks", words, "in", card)
     shown = text(page, "button.card")
-    check("200 rows" in shown and "judged" in shown, "the card shows", shown)
-    check(not page.js("[...document.querySelectorAll('details.fold')].some(e => e.open)"), "a fold is open")
+    found = re.search(r"(\d+) of (\d+) rows wrong.*on unseen rows (\d+) of (\d+).*class ([\d.]+) %.*excess \+(\d+), to expect \+(\d+) "
+                      r"points", shown)
+    check(found, "the card shows", shown)
+    wrong, size, bad, judged, base, excess, expect = map(float, found.groups())
+    check(bad <= wrong <= size and bad <= judged and abs(100 * bad / judged - base - excess) <= 1.01
+          and abs(0.7 * (100 * bad / judged - base) - expect) <= 1, "the numbers of the card do not agree:", shown)
+    check(not page.js("[...document.querySelectorAll('details.fold, #classes details')].some(e => e.open)"), "a fold is open")
     said = text(page, "#say")
-    check(said == "%d confirmed blindspots and %d suggested shown; under folds %d that may be chance and %d with no more "
+    check(said == "%d confirmed blindspots shown; under folds %d suggested, %d that may be chance, %d with no more "
           "errors than elsewhere" % (SURE, LIKELY, CHANCE, FINE), "the live region says", said)
+
+
+def class_table(page):
+    """The classes with their errors; the cell of the confusion matrix lies folded below its class, with its pictures."""
+    wrong = {}
+    for k in range(3):
+        choose(page, "place", "class %d" % k)
+        page.wait("document.querySelectorAll('#classes tr:not(.cells)').length === 2")
+        wrong["class %d" % k] = sum(bad for _, bad in all_in_view(page).values())
+    choose(page, "place", "")
+    page.wait("document.querySelectorAll('#classes tr:not(.cells)').length === 4")
+    shown = page.js("[...document.querySelectorAll('#classes tbody tr:not(.cells)')].map(r => [...r.cells].map(c => c.textContent))")
+    check({r[0]: int(r[2]) for r in shown} == wrong and all(int(r[1]) == 200 for r in shown), "the classes are", shown, "not", wrong)
+    rates = [int(r[2]) / int(r[1]) for r in shown]
+    check(rates == sorted(rates, reverse=True) and all(abs(number(r[3], r"([\d.]+)") - 100 * v) <= 0.51 for r, v in zip(shown, rates)),
+          "their rates are", shown)
+    check(all(re.match(r"class \d \(\d+ %\)", r[4]) for r in shown), "they are taken for", shown)
+    cells = page.js("[...document.querySelectorAll('#classes .cells')].map(r => [r.previousSibling.cells[0].textContent, "
+                    "...[...r.querySelectorAll('summary')].map(e => e.textContent)])")
+    for name, *told in cells:
+        check(told and all(re.match(name + r" taken for class \d: [\d.]+ % of the class; the confusion matrix says it \(#1[345]\)", t)
+                           for t in told), "under", name, "stands", told)
+    check(sum(len(told) - 1 for told in cells) == CELLS and any("class 2 taken for class 0" in told[1] for told in cells), "cells:", cells)
+    other = page.js("[...document.querySelectorAll('#classes td a')].map(a => a.textContent)")
+    check(sorted(other) == ["#%d" % n for n in range(1, 1 + SURE - CELLS)], "the classes lead to", other)
+    page.js("location.hash = '#slice-15'")
+    page.wait("!!" + PRESSED + "?.closest('#classes details[open]')")
+    check(page.js(PRESSED + ".querySelectorAll('canvas').length") > 3, "a cell has no pictures")
+    page.key("Escape", 27)
+
+
+def own_rule(page):
+    """A rule that is typed gets the rows that have it: they are known by their numbers."""
+    def ask(words):
+        page.js("(e => { e.value = %s; e.form.requestSubmit(); })(document.getElementById('rule'))" % json.dumps(words))
+        page.frames(4)
+        return text(page, "#rule-answer")
+    said = ask("even=YES & Class 0&last=low")
+    check("suggested" in said and 'spotter claim FOUND "even=YES & Class 0 & last=low"' in said, "the rule is", said)
+    wrong, size, rate, base, more = (number(said.replace("−", "-"), p) for p in (
+        r"(\d+) of", r"of (\d+) rows wrong", r"wrong, ([\d.]+) %", r"class ([\d.]+) %", r"([+-]\d+) points"))
+    press(page, "#rule-answer button", "Show these rows")
+    page.wait(PRESSED + "?.classList.contains('own')")
+    page.frames(3)
+    mine, _ = rows(page)
+    want = {i for i in range(600) if i % 3 == 0 and i % 2 == 0 and i % 10 < 5}
+    check({int(number(t, r"(\d+)\.png")) for t in mine} == want and size == len(want), "the rows of the rule are", mine)
+    check(wrong == sum(bad for _, bad in mine.values()) and abs(100 * wrong / size - rate) <= 0.51
+          and abs(rate - base - more) <= 1, "its numbers are", said)
+    press(page, "#detail button", "Remove")
+    every = ask("</script><b>last</b>")
+    check("of 300 rows wrong" in every and "their classes" in every and "Show these rows" not in every, "in all classes:", every)
+    check("no attribute and no class" in ask("<img src=x onerror=hacked=1>"), "an unknown word:", text(page, "#rule-answer"))
+    check(page.js("window.hacked === undefined && !document.querySelector('#own-rule img, .items b')"), "a word became markup")
+    check("one class" in ask("class 1 & class 2"), "two classes:", text(page, "#rule-answer"))
+    page.js("document.querySelector('#own-rule details').open = true")
+    press(page, "#own-rule .items button", "even=yes")
+    check(page.js("document.getElementById('rule').value").endswith("& even=yes"), "an attribute is not added")
+    ask("")
 
 
 def proof_of(page):
     """The details have every test of the slice, and the numbers that the proof gives."""
     expected, cells = [], []
     for k in range(SURE):
-        open_card(page, k, "#cards")
+        open_card(page, k, CONFIRMED)
         f = facts(page)
-        expected.append(int(re.match(r"([+−]\d+) points", f["expect on new rows"])[1].replace("−", "-")))
-        cells.append(f.get("by predicted class and confidence"))
-    check(expected == sorted(expected, reverse=True), "confirmed slices come by", expected)
-    check(cells.count(None) == 3 and set(cells) == {None, "30.0 %"}, "rates by the cell are", cells)      # none of the first
+        expected.append(int(f["wrong of these"]) - int(f["judged rows"]) * number(f["its class"], r"([\d.]+)") / 100)
+        cells.append(f.get("rate that predicted class and confidence let expect"))
+    listed = expected[:SURE - CELLS]
+    check(all(a > b - 0.1 for a, b in zip(listed, listed[1:])), "confirmed slices come by", expected)
+    check(cells.count(None) == 3 and cells.count("5.0 %") == 2, "rates by the cell are", cells)          # none of the first
     open_card(page, 1, "#cards")
     check("#2" in text(page, "#detail h2"), "the second card opens", text(page, "#detail h2"))
     told = text(page, "#detail")
-    for words in ("corrected p", "judged rows", "expect on new rows", "excess", "planespot-scvis", "domino",
+    for words in ("corrected p", "judged rows", "to expect on new rows", "excess", "planespot-scvis", "domino",
                   "Westfall and Young"):
         check(words in told, "the details lack", words)
     n = page.js("[...document.querySelectorAll('#detail tbody')].map(t => t.rows.length)[0]")
@@ -419,15 +497,15 @@ def proof_of(page):
 
 
 def links(browser, page, path):
-    for k in (2, 3):
+    for k in (1, 2):
         open_card(page, k, "#cards")
         page.wait("location.hash === '#slice-%d'" % (k + 1))
     page.js("history.back()")
-    page.wait("location.hash === '#slice-3' && %s === document.querySelectorAll('#cards button.card')[2]" % PRESSED)
-    check(page.js("document.querySelector('#detail a.small').getAttribute('href')") == "#slice-3", "the link is another")
+    page.wait("location.hash === '#slice-2' && %s === document.querySelectorAll('#cards button.card')[1]" % PRESSED)
+    check(page.js("document.querySelector('#detail a.small').getAttribute('href')") == "#slice-2", "the link is another")
     press(page, "#detail button[aria-label^=Close]")
     page.wait("location.hash === ''")
-    folded = SURE + LIKELY + CHANCE + 1
+    folded = SURE - CELLS + LIKELY + CHANCE + 1
     other = browser.open(path + "#slice-%d" % folded)
     other.wait(PRESSED + "?.closest('#fold-fine') && " + PRESSED + ".textContent.trim().startsWith('%d')" % folded)
     check(other.js("document.getElementById('fold-fine').open"), "the slice of the link lies in a closed fold")
@@ -441,7 +519,7 @@ def twins(page):
     """A picture that three rows of one slice have is shown once, with its number of rows."""
     marks = []
     for k in range(SURE):
-        open_card(page, k, "#cards")
+        open_card(page, k, CONFIRMED)
         page.frames(10)
         size, shown = int(facts(page)["rows"]), page.js("document.querySelectorAll('#detail .gallery')[0].children.length")
         times = texts(page, "#detail .gallery .times")
@@ -457,7 +535,13 @@ def small_window(browser, path):
     page = browser.open(path, width=400, height=800)
     check(page.js(PRESSED + " === null"), "a slice is chosen from the start")
     check(page.js("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways")
-    for k in (0, 4):
+    near = page.js("[...document.querySelectorAll('#cards .near')].map(e => [e.getBoundingClientRect().height, getComputedStyle(e)"
+                   ".borderTopStyle, e.querySelectorAll('canvas').length])")
+    check(near and all(height > 40 and line == "dotted" and n for height, line, n in near), "the right pictures are gone:", near)
+    page.js("document.querySelectorAll('details').forEach(e => { e.open = e.id !== 'key'; })")
+    page.frames(4)
+    check(page.js("document.documentElement.scrollWidth <= innerWidth"), "with all unfolded it scrolls sideways")
+    for k in (0, 2):
         page.js("document.querySelectorAll('button.card')[%d].scrollIntoView({ block: 'center' })" % k)
         x, y = page.js("(r => [r.left + r.width / 2, r.top + 20])(document.querySelectorAll('button.card')[%d]"
                        ".getBoundingClientRect())" % k)
@@ -494,6 +578,8 @@ def proven(browser, path):
     named(page)
     proof_of(page)
     twins(page)
+    class_table(page)
+    own_rule(page)
     links(browser, page, path)
     open_card(page, 0, "#cards")
     press(page, "#detail button", "Save JSON")
@@ -530,12 +616,12 @@ def both(browser, path):
     wrong, members = [{}, {}], [{}, {}]
     for m in range(2):
         choose(page, "model", str(m))
-        for k in range(sum("confirmed blindspot" in t for t in labels(page, "#cards button.card"))):
-            name = open_card(page, k, "#cards").split(",")[0]
+        for k in range(sum("confirmed blindspot" in t for t in labels(page, CONFIRMED + " button.card"))):
+            name = open_card(page, k, CONFIRMED).split(",")[0]
             members[m][name] = set(rows(page)[0])
         for k in range(3):
             choose(page, "place", "class %d" % k)
-            page.wait("document.querySelectorAll('#cards button.card').length > 0")
+            page.wait("document.querySelectorAll('#list button.card').length > 0")
             wrong[m].update({i: bad for i, (_, bad) in all_in_view(page).items()})
         choose(page, "place", "")
     check(len(wrong[0]) == len(wrong[1]) == 300, "rows of both models:", *map(len, wrong))

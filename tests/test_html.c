@@ -481,6 +481,7 @@ static int write_for_browser(char **argv, int argc)
         r.data = "<i>rows</i> & \xff", r.date = "2026-11-27<script>window.hacked = 5</script>";
         if (both) r.title = "</title><script>window.hacked = 6</script>";
         if (folder) fake_twins(&c, &k);
+        if (folder) fake_attributes(&k);
     }
     CHECK_OK(&c, spot_report_findings(&c, argv[1], 1 + two, s, f, o, &r));
     fake_close(&k);

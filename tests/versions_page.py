@@ -9,7 +9,7 @@ import json
 import re
 import sys
 
-from browser import Browser, check, opened, quiet, seen, texts
+from browser import Browser, check, labels, opened, press, quiet, seen, texts
 from report_page import PRESSED
 
 
@@ -24,20 +24,27 @@ def cause(browser, path):
     check(seen(page, ".cause") == 1, "there is not one cause")
     with open("numbers.json") as f:            # of slices.json
         numbers = {int(n): what for n, what in json.load(f).items()}
-    shown = page.js("""[...document.querySelectorAll('#list button.card')].map(b => ['.rank', '.where', '.numbers b'].map(e =>
-        b.querySelector(e).textContent))""")
-    check({int(n): [name, int(size)] for n, name, size in shown} == numbers, "the page numbers the slices", shown)
-    head = text(page, ".cause-head")
-    check("One cause in 5 classes" in head and "predicted as signs" in head and "<b>fun</b>" in head, "its head says", head)
-    check("seem to have one cause" in text(page, "#claims"), "the first sentence says", text(page, "#claims"))
+    shown = {}
+    for card in labels(page, "#list button.card"):
+        name, n, size = re.match(r"(?s)(.*) #(\d+), .*?: ([\d,]+) rows?, ", card).groups()
+        shown[int(n)] = [name, int(size.replace(",", ""))]
+    whole = shown.pop(1)                       # the head of the cause, with the rows of all its slices
+    check(whole[1] > numbers[1][1] and shown == {n: what for n, what in numbers.items() if n != 1}, "the page numbers the slices", shown)
+    head = text(page, ".cause h3")
+    check("5 classes taken for signs" in head and "taken for signs: " in head and "<b>fun</b>" in head, "its head says", head)
+    check(re.match(r"1\s+5 classes taken for signs", texts(page, ".lead")[1]), "on top stands", texts(page, ".lead"))
+    check("They seem to be 1 cause" in text(page, "#claims"), "the first sentence says", text(page, "#claims"))
     check(not page.js("document.querySelector('.cause details').open"), "the slices of the cause are not folded")
     inside = seen(page, ".cause details button.card")
-    check(inside >= 5 and "The %d slices, each by itself" % inside in text(page, ".cause summary"), inside, "under the head")
+    check(inside >= 4 and "%d other slices of this cause" % inside in text(page, ".cause summary"), inside, "under the head")
     check(page.js("[...document.querySelectorAll('.cause .worst canvas')].length") > 5, "the head has no pictures")
+    check(not page.js("document.getElementById('map').open"), "a map of principal components is not folded")
+    press(page, "#detail button", "Zoom to it")
+    page.wait("document.getElementById('map').open && document.getElementById('points').width > 300")
     # A link to a slice of the cause unfolds it; the arrow keys pass over it while it is folded.
-    page.js("location.hash = '#slice-' + document.querySelector('.cause button.card .rank').textContent")
+    page.js("location.hash = '#slice-' + document.querySelector('.cause details button.card .rank').textContent")
     page.wait("document.querySelector('.cause details').open")
-    page.wait("!!%s?.closest('.cause')" % PRESSED)
+    page.wait("!!%s?.closest('.cause details')" % PRESSED)
     check("Which, and why" in page.js("document.getElementById('notes').textContent"), "unreadable pictures are not named")
     named = seen(page, "#notes .plain-list li")
     check(named == 21, "of 25 unreadable pictures", named, "lines")

@@ -446,6 +446,26 @@ static spot_status get_rules(subject_file_reader *r, spot_findings *f, const spo
     return names ? damaged(r, "rules", "has more names than the slices") : SPOT_OK;
 }
 
+static spot_status get_attributes(subject_file_reader *r, spot_discover_options *o)
+{
+    int64_t items = -1;
+    uint8_t *third;
+    spot_attributes *a;
+
+    if (!exists(r, "attribute_bits")) return SPOT_OK;
+    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, r->s, a, 1));
+    *a = (spot_attributes){ .rows = r->s->n, .words = r->s->n > 64 ? ((size_t)r->s->n + 63) / 64 : 1 };
+    SPOT_TRY(get_words(r, "attribute_names", &a->name, &items));
+    SPOT_TRY(get(r, "attribute_bits", SPOT_I64, &items, (int)a->words, &a->bit));
+    SPOT_TRY(get(r, "attribute_columns", SPOT_I32, &items, 0, &a->column));
+    SPOT_TRY(get(r, "attribute_thirds", SPOT_U8, &items, 0, &third));
+    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, r->s, a->third, items));
+    for (int i = 0; i < items; i++) a->third[i] = third[i] == 1;
+    a->items = (int)items;
+    o->attributes = a;
+    return SPOT_OK;
+}
+
 static spot_status get_methods(subject_file_reader *r, spot_discover_options *o)
 {
     spot_bdm_config *bdm;
@@ -480,6 +500,7 @@ spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, sp
     if (how == SPOT_OK) how = get_methods(&r, o);
     if (how == SPOT_OK) how = get_findings(&r, f, o->bdms);
     if (how == SPOT_OK) how = get_descriptions(&r, f);
+    if (how == SPOT_OK) how = get_attributes(&r, o);
     if (how == SPOT_OK) how = spot_recall_proofs(c, &r.all, path, s, f, o);
     if (how == SPOT_OK) how = get_suspects(&r, f);
     if (how == SPOT_OK) how = get_rules(&r, f, o);

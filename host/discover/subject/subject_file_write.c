@@ -9,7 +9,7 @@
 #include "discover/subject/subject_memory.h"
 #include "formats/safetensors.h"
 
-enum { FIXED = 45, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
+enum { FIXED = 49, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
 
 typedef struct {
     spot_ctx    *c;
@@ -232,6 +232,19 @@ static spot_status add_descriptions(recorder *w, const spot_findings *f)
     return add_words(w, "conjunctions", item, (int)n.items);
 }
 
+/* All of the attributes, by which a reader of the page counts a rule of his own. */
+static spot_status add_attributes(recorder *w, const spot_attributes *a)
+{
+    uint8_t *third;
+
+    if (!a || !a->items) return SPOT_OK;
+    borrow(w, "attribute_bits", SPOT_I64, (size_t)a->items, (int)a->words, a->bit);
+    borrow(w, "attribute_columns", SPOT_I32, (size_t)a->items, 0, a->column);
+    SPOT_TRY(add(w, "attribute_thirds", SPOT_U8, (size_t)a->items, 0, &third));
+    for (int i = 0; i < a->items; i++) third[i] = a->third[i];
+    return add_words(w, "attribute_names", a->name, a->items);
+}
+
 /* ---- proofs ---- */
 
 static void put_proof(const spot_slice *s, double **fact, double **piece, int64_t **seed, uint8_t **origin)
@@ -375,6 +388,7 @@ static spot_status add_all(recorder *w, const spot_findings *f, const spot_subje
     SPOT_TRY(add_findings(w, f));
     SPOT_TRY(add_slices(w, f));
     SPOT_TRY(add_descriptions(w, f));
+    SPOT_TRY(add_attributes(w, o->attributes));
     SPOT_TRY(add_proofs(w, f, o));
     SPOT_TRY(add_judged_groups(w, f, s, o));
     SPOT_TRY(add_attributes(w, o->attributes));

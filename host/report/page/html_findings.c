@@ -106,6 +106,24 @@ static void write_accuracy(spot_page *p, const spot_subject *s)
     spot_json_put_int(p->at, "wrong", a.wrong);
 }
 
+/* Summary, classes and entries as a block: an entry repeats what its slice says, which deflates well. */
+static void write_list(report *r, int k)
+{
+    spot_page *p = r->p;
+    spot_json j;
+    spot_status how = spot_json_begin(p->c, &j, NULL);
+
+    if (how == SPOT_OK) {
+        spot_json_object(&j, NULL);
+        spot_slice_list_members.put(&j, &(spot_slice_list_row){ &r->entries[k], r->f[k], r->s[k], r->o[k], NULL });
+        spot_json_end(&j);
+        how = spot_json_whole(p->c, &j, "the list");
+        if (how == SPOT_OK) spot_page_block(p, "list", j.out.bytes, j.out.used);
+        spot_json_free(&j);
+    }
+    if (how) p->blocks.status = how;
+}
+
 static void write_models(report *r)
 {
     spot_page *p = r->p;
@@ -126,7 +144,7 @@ static void write_models(report *r)
         spot_page_text(p, "note", spot_findings_note(note, r->f[k], s));
         write_predictions(p, s, r->row[k]);
         spot_slice_tests.put(p->at, &(spot_tests_row){ r->o[k], r->f[k] });
-        spot_slice_list_members.put(p->at, &(spot_slice_list_row){ &r->entries[k], r->f[k], s, r->o[k], NULL });
+        write_list(r, k);
         spot_json_end(p->at);
     }
     spot_json_end(p->at);
@@ -238,6 +256,27 @@ static void write_map(report *r, const map *m)
     spot_json_end(p->at);
 }
 
+/* The first model's attributes, a bit for each row and item. They count for the budget, and pictures come after them. */
+static void write_attributes(report *r)
+{
+    enum { PART = 8 };         /* of the budget */
+    const spot_attributes *a = r->o[0]->attributes;
+    const size_t width = ((size_t)r->s[0]->n + 7) / 8;
+    uint8_t *bits;
+
+    if (!a || !a->items || (!r->p->o->full && width * (size_t)a->items > r->p->o->budget / PART)) return;
+    bits = malloc(width * (size_t)a->items + 1);
+    if (!bits) { r->p->blocks.status = SPOT_NOMEM; return; }
+    for (int k = 0; k < a->items; k++)
+        for (size_t i = 0; i < width; i++)
+            bits[(size_t)k * width + i] = (uint8_t)(a->bit[(size_t)k * a->words + i / 8] >> 8 * (i % 8));
+    spot_json_object(r->p->at, "attributes");
+    spot_page_words(r->p, "names", a->name, a->items);
+    spot_page_block(r->p, "bits", bits, width * (size_t)a->items);
+    spot_json_end(r->p->at);
+    free(bits);
+}
+
 static void write_all(report *r)
 {
     spot_page *p = r->p;
@@ -249,6 +288,7 @@ static void write_all(report *r)
     spot_json_end(p->at);
     spot_json_put_int(p->at, "rows", r->s[0]->n);
     if (r->s[0]->id) spot_page_words(p, "ids", r->s[0]->id, r->s[0]->n);
+    write_attributes(r);
     write_models(r);
     spot_json_array(p->at, "places", 0, 0);
     for (int k = 0; k < r->places; k++) write_place(r, &r->place[k]);

@@ -23,7 +23,8 @@ const Classes = (() => {
   }
 
   // Confirmed entries of a class, or slices that were not tested; the first of each.
-  const linked = (list, m) => list.filter(s => Claim.place(s).model === m && Claim.isHead(s) && ["confirmed", "open"].includes(s.kind));
+  const linked = (list, m) => list.filter(s => Claim.place(s).model === m && Claim.isHead(s) && !Claim.entryOf(s).folded &&
+    ["confirmed", "open"].includes(s.kind));
 
   function table(m, classes, lists, item) {
     const heads = linked(Claim.all(), m).sort(Claim.order), of = (list, k) => list.filter(s => Claim.entryOf(s).class_number === k);

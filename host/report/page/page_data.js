@@ -95,6 +95,11 @@ const Data = (() => {
              predicted: m.predictions ? word(m.predictions[r]) : null };
   }
 
+  // Each model's summary, classes and entries.
+  async function loadLists() {
+    for (const m of what.models) if (m.list !== undefined) Object.assign(m, await Block.json(m.list));
+  }
+
   async function loadRows() {
     await loadIds();
     for (const m of what.models) {
@@ -103,5 +108,5 @@ const Data = (() => {
     }
   }
 
-  return { place, map, finding, slice, loadRows, row, model, placeName, findingName, manyModels, manySeeds, manyPlaces };
+  return { place, map, finding, slice, loadLists, loadRows, row, model, placeName, findingName, manyModels, manySeeds, manyPlaces };
 })();

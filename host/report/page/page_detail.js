@@ -10,9 +10,10 @@ const Detail = (() => {
   const side = document.querySelector(".side");
 
   function place(s, inline) {
-    const home = inline && s && s.button ? s.button.parentElement : side;
-    if (detail.parentElement !== home) home.append(detail);
-    detail.classList.toggle("inline", home !== side);
+    const heading = inline && s && s.button ? s.button.parentElement : null;
+    if (heading && detail.previousElementSibling !== heading) heading.after(detail);
+    if (!heading && detail.parentElement !== side) side.append(detail);
+    detail.classList.toggle("inline", !!heading);
   }
 
   // Takes the details out of the list, which is drawn again.

@@ -187,7 +187,7 @@ const List = (() => {
     box.append(h("h2", {}, title()), key);
     if (part.main.length) box.append(...cards(part.main, "main", "cards"));
     else box.append(h("p", { class: "empty" }, emptyWords()));
-    if (!isRun) box.append(...Classes.draw(+filter.model, filter.place, items(part.cells), item));
+    if (!isRun) box.append(...Classes.draw(+filter.model, filter.place, items(part.cells), item), ...Rule.draw(+filter.model));
     box.append(...folds);
     roving();
     Detail.place(selected, narrow.matches && !isRun);
@@ -343,9 +343,9 @@ const List = (() => {
     if (isRun) Run.legend(box, f.place);
   }
 
-  async function addOwn(member) {
+  async function addOwn(member, k = PointMap.place(), called = "") {
     if (!member.length) { say("no points there"); return; }
-    const s = await Data.slice(`my slice ${++own_count}`, PointMap.place(), member);
+    const s = await Data.slice(called || `my slice ${++own_count}`, k, member);
     own.unshift(s);
     draw();
     choose(s);
@@ -381,7 +381,7 @@ const List = (() => {
       if (hit && hit !== selected) choose(hit);
       else if (!hit) clear();
     });
-    PointMap.onLasso(addOwn);
+    PointMap.onLasso(member => addOwn(member));
     window.addEventListener("popstate", follow);
     narrow.addEventListener("change", () => draw());
     PointMap.onHover(describe);
@@ -400,6 +400,6 @@ const List = (() => {
     Compare.begin(finding);
   }
 
-  return { filters, tools, listen, refresh, follow, choose, clear, draw, remove, roving, nameOf, methodOf, button,
+  return { filters, tools, listen, refresh, follow, choose, clear, draw, remove, addOwn, roving, nameOf, methodOf, button,
            own: () => own, selected: () => selected, finding: () => finding };
 })();

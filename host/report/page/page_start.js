@@ -43,6 +43,7 @@ async function start() {
       "This browser is too old for the report: it needs one of 2023 or later."));
     return;
   }
+  await Data.loadLists();
   Claim.begin();
   Head.draw();
   Run.draw();
@@ -53,7 +54,7 @@ async function start() {
   List.tools();
   List.listen();
   PointMap.listen();
-  await Promise.all([Data.loadRows(), Picture.load()]);
+  await Promise.all([Data.loadRows(), Picture.load(), Rule.load()]);
   const linked = !!Claim.at(location.hash.slice(1));
   await List.refresh(!linked);
   if (linked) await List.follow();
