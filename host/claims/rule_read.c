@@ -78,11 +78,11 @@ static void take_item(rule_reader *r, int item)
 }
 
 /* A comparison, if the text is one: the column's name ends at *end, and the number begins at *number. */
-static spot_comparison comparison_in(const char *text, size_t *end, const char **number)
+static spot_relation comparison_in(const char *text, size_t *end, const char **number)
 {
     const size_t n = strcspn(text, "<>=");
     size_t at = n;
-    spot_comparison how = SPOT_NO_COMPARISON;
+    spot_relation how = SPOT_NO_RELATION;
 
     if (!text[n]) return how;
     how = text[n] == '<' ? SPOT_BELOW : text[n] == '>' ? SPOT_ABOVE : SPOT_EQUAL;
@@ -113,7 +113,7 @@ static spot_status take_comparison(rule_reader *r, const char *text)
 {
     const char *number = NULL;
     size_t n = 0;
-    const spot_comparison how = comparison_in(text, &n, &number);
+    const spot_relation how = comparison_in(text, &n, &number);
     char column[RULE], *end = NULL;
     double value = number ? strtod(number, &end) : 0;
 
@@ -123,7 +123,7 @@ static spot_status take_comparison(rule_reader *r, const char *text)
                          "alone; give their table with --attributes", text);
     snprintf(column, sizeof column, "%.*s", (int)n, text);
     r->k->conditions++;
-    return spot_attributes_compare(r->c, r->k->in, r->s, r->table, &(spot_cut){ column, how, value });
+    return spot_attributes_compare(r->c, r->k->in, r->s, r->table, &(spot_column_cut){ column, how, value });
 }
 
 static spot_status take_condition(rule_reader *r, const char *text)

@@ -24,12 +24,12 @@ spot_status spot_attributes_thirds (spot_ctx *c, spot_attributes *a, int column,
 spot_status spot_attributes_words  (spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word);
 
 /* A comparison of a column of numbers. */
-typedef enum { SPOT_NO_COMPARISON, SPOT_BELOW, SPOT_ABOVE, SPOT_EQUAL, SPOT_AT_MOST, SPOT_AT_LEAST } spot_comparison;
-typedef struct { const char *column; spot_comparison how; double value; } spot_cut;
+typedef enum { SPOT_NO_RELATION, SPOT_BELOW, SPOT_ABOVE, SPOT_EQUAL, SPOT_AT_MOST, SPOT_AT_LEAST } spot_relation;
+typedef struct { const char *column; spot_relation how; double value; } spot_column_cut;
 
 /* in (rows of the subject): 0 for every row whose number in the table is not so, or is missing. The table is read as
  * spot_attributes_of_subject does. SPOT_USAGE where it has no such column of numbers. */
-spot_status spot_attributes_compare(spot_ctx *c, uint8_t *in, const spot_subject *s, const char *where, const spot_cut *cut);
+spot_status spot_attributes_compare(spot_ctx *c, uint8_t *in, const spot_subject *s, const char *where, const spot_column_cut *cut);
 
 /* The attributes that a folder of findings keeps; without items where it keeps none. */
 spot_status spot_attributes_recall(spot_ctx *c, spot_attributes *a, const char *dir);

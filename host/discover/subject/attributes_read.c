@@ -51,7 +51,7 @@ typedef struct {
     size_t  cell_room;
     uint64_t line;                     /* of the present record */
     spot_csv_dialect dialect;
-    const spot_cut *cut;               /* NULL: all columns become items */
+    const spot_column_cut *cut;               /* NULL: all columns become items */
     uint8_t *in;                       /* (rows): of the cut */
 } attributes_reader;
 
@@ -380,7 +380,7 @@ static spot_status choose_kinds(attributes_reader *r)
     return SPOT_OK;
 }
 
-static bool is_within(const spot_cut *cut, double v)
+static bool is_within(const spot_column_cut *cut, double v)
 {
     switch (cut->how) {
     case SPOT_BELOW:    return v < cut->value;
@@ -508,7 +508,7 @@ spot_status spot_attributes_of_subject(spot_ctx *c, spot_attributes *a, const ch
                                           .file_rows = s->n + s->left_out }, where);
 }
 
-spot_status spot_attributes_compare(spot_ctx *c, uint8_t *in, const spot_subject *s, const char *where, const spot_cut *cut)
+spot_status spot_attributes_compare(spot_ctx *c, uint8_t *in, const spot_subject *s, const char *where, const spot_column_cut *cut)
 {
     spot_attributes none = { 0 };
 
