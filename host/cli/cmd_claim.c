@@ -25,7 +25,8 @@ typedef struct {
     spot_subject s;
     spot_findings f;
     spot_discover_options d;
-    spot_attributes a;
+    spot_attributes own;               /* of --attributes */
+    const spot_attributes *a;
     spot_row_claim k;
 } claimed_rows;
 
@@ -104,9 +105,10 @@ static spot_status read_sentence(spot_ctx *c, claim_flags *o, claimed_rows *x)
 
 static spot_status read_rule(spot_ctx *c, const claim_flags *o, claimed_rows *x)
 {
-    if (o->attributes) SPOT_TRY(spot_attributes_of_subject(c, &x->a, o->attributes, &x->s));
-    else SPOT_TRY(spot_attributes_recall(c, &x->a, o->found));
-    return spot_row_claim_read(c, &x->k, &x->s, &x->a, o->attributes, o->rule);
+    x->a = x->d.attributes;
+    if (o->attributes) SPOT_TRY(spot_attributes_of_subject(c, &x->own, o->attributes, &x->s));
+    if (o->attributes) x->a = &x->own;
+    return spot_row_claim_read(c, &x->k, &x->s, x->a, o->attributes, o->rule);
 }
 
 /* ---- the verdict ---- */
@@ -185,7 +187,7 @@ static spot_status judge_claim(spot_ctx *c, claim_flags *o, claimed_rows *x)
     char text[1100];
 
     SPOT_TRY(o->weights ? read_sentence(c, o, x) : read_rule(c, o, x));
-    SPOT_TRY(spot_row_claim_judge(c, &x->k, &x->s, &x->a, &(spot_row_claim_options){ o->level, (uint64_t)o->seed, o->fresh }));
+    SPOT_TRY(spot_row_claim_judge(c, &x->k, &x->s, x->a, &(spot_row_claim_options){ o->level, (uint64_t)o->seed, o->fresh }));
     if (o->json) return print_json(c, o, x);
     printf("claim: fails more often on \"%s\"", plain(text, o->rule));
     if (o->weights) printf(", the %d nearest rows", x->k.rows);
@@ -205,7 +207,7 @@ static spot_status test_claim(spot_ctx *c, void *input)
     SPOT_TRY(spot_findings_read(c, o->found, &x.s, &x.f, &x.d));
     how = judge_claim(c, o, &x);
     spot_row_claim_close(&x.k);
-    spot_attributes_close(&x.a);
+    spot_attributes_close(&x.own);
     spot_findings_close(&x.f);
     spot_subject_close(&x.s);
     return how;

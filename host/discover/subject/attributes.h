@@ -31,7 +31,4 @@ typedef struct { const char *column; spot_relation how; double value; } spot_col
  * spot_attributes_of_subject does. SPOT_USAGE where it has no such column of numbers. */
 spot_status spot_attributes_compare(spot_ctx *c, uint8_t *in, const spot_subject *s, const char *where, const spot_column_cut *cut);
 
-/* The attributes that a folder of findings keeps; without items where it keeps none. */
-spot_status spot_attributes_recall(spot_ctx *c, spot_attributes *a, const char *dir);
-
 #endif

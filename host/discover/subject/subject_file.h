@@ -16,12 +16,10 @@
  *     map          F32 (n, 2)                                                  map/0, map/1...        F32 (rows, 2 at most)
  *     words        words, slice by slice, or absent                            word_facts             F64 (words, 3)
  *     conjunctions words: their items, slice by slice, or absent               conjunction_facts      F64 (of slices, 2 x 11)
- *     attribute_bits, attribute_columns, attribute_thirds, attribute_names    I64 (items, words), I32, U8, words: spot_attributes,
- *                  or absent
+ *     attribute_bits, attribute_columns, attribute_ranges, attribute_names    I64 (items, words), I32, F64 (items, 2), words:
+ *                  spot_attributes, or absent
  *     descriptions I32 (k, 2): of each slice the words and the items of its conjunction
  *     suspect_rows, suspect_classes    I32: spot_suspects, or absent
- *     attribute_names    words, or absent, as the next three: spot_attributes       attribute_columns      I32 (items)
- *     attribute_thirds   U8 (items)                                            attribute_bits         U8 (items * words * 8)
  *     proof, proof_shares    I64 (4), F64 (3): options of the proof (proof_files.h), or absent, as all that follow:
  *     proofs       F64 (k, 14): of each slice                                  origins                U8: of each member
  *     pieces, piece_seeds    F64 (pieces, 10), I64 (pieces): slice by slice

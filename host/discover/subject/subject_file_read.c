@@ -449,7 +449,6 @@ static spot_status get_rules(subject_file_reader *r, spot_findings *f, const spo
 static spot_status get_attributes(subject_file_reader *r, spot_discover_options *o)
 {
     int64_t items = -1;
-    uint8_t *third;
     spot_attributes *a;
 
     if (!exists(r, "attribute_bits")) return SPOT_OK;
@@ -458,9 +457,7 @@ static spot_status get_attributes(subject_file_reader *r, spot_discover_options 
     SPOT_TRY(get_words(r, "attribute_names", &a->name, &items));
     SPOT_TRY(get(r, "attribute_bits", SPOT_I64, &items, (int)a->words, &a->bit));
     SPOT_TRY(get(r, "attribute_columns", SPOT_I32, &items, 0, &a->column));
-    SPOT_TRY(get(r, "attribute_thirds", SPOT_U8, &items, 0, &third));
-    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, r->s, a->third, items));
-    for (int i = 0; i < items; i++) a->third[i] = third[i] == 1;
+    SPOT_TRY(get(r, "attribute_ranges", SPOT_F64, &items, 2, &a->range));
     a->items = (int)items;
     o->attributes = a;
     return SPOT_OK;

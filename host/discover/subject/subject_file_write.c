@@ -232,16 +232,13 @@ static spot_status add_descriptions(recorder *w, const spot_findings *f)
     return add_words(w, "conjunctions", item, (int)n.items);
 }
 
-/* All of the attributes, by which a reader of the page counts a rule of his own. */
+/* All of the attributes, with which a rule of the reader's own is counted and judged. */
 static spot_status add_attributes(recorder *w, const spot_attributes *a)
 {
-    uint8_t *third;
-
     if (!a || !a->items) return SPOT_OK;
     borrow(w, "attribute_bits", SPOT_I64, (size_t)a->items, (int)a->words, a->bit);
     borrow(w, "attribute_columns", SPOT_I32, (size_t)a->items, 0, a->column);
-    SPOT_TRY(add(w, "attribute_thirds", SPOT_U8, (size_t)a->items, 0, &third));
-    for (int i = 0; i < a->items; i++) third[i] = a->third[i];
+    borrow(w, "attribute_ranges", SPOT_F64, (size_t)a->items, 2, a->range);
     return add_words(w, "attribute_names", a->name, a->items);
 }
 
@@ -366,17 +363,6 @@ static spot_status add_methods(recorder *w, const spot_discover_options *o)
     return add_words(w, "methods", word, o->bdms);
 }
 
-/* The attributes, with which a claim on these rows is judged. */
-static spot_status add_attributes(recorder *w, const spot_attributes *a)
-{
-    if (!a || !a->items) return SPOT_OK;
-    SPOT_TRY(add_words(w, "attribute_names", a->name, a->items));
-    borrow(w, "attribute_columns", SPOT_I32, (size_t)a->items, 0, a->column);
-    borrow(w, "attribute_thirds", SPOT_U8, (size_t)a->items, 0, a->third);
-    borrow(w, "attribute_bits", SPOT_U8, (size_t)a->items * a->words * sizeof *a->bit, 0, a->bit);
-    return SPOT_OK;
-}
-
 static spot_status add_all(recorder *w, const spot_findings *f, const spot_subject *s, const spot_discover_options *o)
 {
     const size_t count = (size_t)f->count;
@@ -391,7 +377,6 @@ static spot_status add_all(recorder *w, const spot_findings *f, const spot_subje
     SPOT_TRY(add_attributes(w, o->attributes));
     SPOT_TRY(add_proofs(w, f, o));
     SPOT_TRY(add_judged_groups(w, f, s, o));
-    SPOT_TRY(add_attributes(w, o->attributes));
     if (f->suspects.known) {
         borrow(w, "suspect_rows", SPOT_I32, (size_t)f->suspects.count, 0, f->suspects.row);
         borrow(w, "suspect_classes", SPOT_I32, (size_t)f->suspects.count, 0, f->suspects.cls);
