@@ -402,7 +402,7 @@ static spot_status assign(spot_ctx *c, const assign_flags *o, counts *n)
     if (how == SPOT_OK) how = assign_all(c, o, &s, f, n);
     if (how == SPOT_OK && n->slice) how = correct(c, n);
     if (how == SPOT_OK && n->slices && !n->merged) warn_of_rates(c);
-    if (how == SPOT_OK) warn_of_rules(c, &f);
+    if (how == SPOT_OK) warn_of_rules(c, f);
     if (how == SPOT_OK && n->slices && !o->json) print_claims(n, &s);
     spot_subject_close(&s);
     return how;
