@@ -451,7 +451,7 @@ def own_rule(page):
         page.frames(4)
         return text(page, "#rule-answer")
     said = ask("even=YES & Class 0&last=low")
-    check("suggested" in said and 'spotter claim FOUND "even=YES & Class 0 & last=low"' in said, "the rule is", said)
+    check("suggested" in said and 'spotter claim FOUND "class 0 & even=yes & last=low (<= 4)"' in said, "the rule is", said)
     wrong, size, rate, base, more = (number(said.replace("−", "-"), p) for p in (
         r"(\d+) of", r"of (\d+) rows wrong", r"wrong, ([\d.]+) %", r"class ([\d.]+) %", r"([+-]\d+) points"))
     press(page, "#rule-answer button", "Show these rows")

@@ -124,6 +124,21 @@ static void write_list(report *r, int k)
     if (how) p->blocks.status = how;
 }
 
+/* Rows whose labels may be wrong, and the class that each seems to have. */
+static void write_suspects(report *r, int k)
+{
+    const spot_suspects *x = &r->f[k]->suspects;
+    int32_t *row = x->known ? malloc(((size_t)x->count + 1) * sizeof *row) : NULL;
+
+    if (!x->known) return;
+    if (!row) { r->p->blocks.status = SPOT_NOMEM; return; }
+    for (int i = 0; i < x->count; i++) row[i] = r->row[k][x->row[i]];
+    spot_page_block(r->p, "suspects", row, (size_t)x->count * sizeof *row);
+    for (int i = 0; i < x->count; i++) row[i] = x->cls[i];
+    spot_page_block(r->p, "suspect_classes", row, (size_t)x->count * sizeof *row);
+    free(row);
+}
+
 static void write_models(report *r)
 {
     spot_page *p = r->p;
@@ -143,6 +158,8 @@ static void write_models(report *r)
         write_accuracy(p, s);
         spot_page_text(p, "note", spot_findings_note(note, r->f[k], s));
         write_predictions(p, s, r->row[k]);
+        write_suspects(r, k);
+        if (spot_subject_is_grouped(s)) spot_json_put_int(p->at, "groups", s->groups);
         spot_slice_tests.put(p->at, &(spot_tests_row){ r->o[k], r->f[k] });
         write_list(r, k);
         spot_json_end(p->at);

@@ -56,6 +56,7 @@ void spot_page_slice(spot_findings_page *r, int model, const spot_finding *f, co
     spot_page *p = r->p;
     const spot_proof *v = s->proof;
     const spot_slice_list *e = &r->entries[model];
+    char note[SPOT_GROUPS_NOTE];
     const int at = (int)((f - r->f[model]->finding) * SPOT_MAX_HYPOTHESES + (s - f->slice));
 
     spot_json_object(p->at, NULL);
@@ -66,6 +67,7 @@ void spot_page_slice(spot_findings_page *r, int model, const spot_finding *f, co
     spot_json_array(p->at, "near", 0, 0);
     for (int i = 0; i < s->neighbours; i++) spot_json_put_int(p->at, NULL, r->local[s->neighbour[i]]);
     spot_json_end(p->at);
+    if (v && *spot_groups_note(note, r->s[model], s, r->o[model]->proof->level)) spot_page_text(p, "note", note);
     write_mistakes(r, model, f, s);
     if (r->models > 1) write_others(r, model, f, s);
     spot_json_end(p->at);

@@ -97,6 +97,7 @@ const Card = (() => {
     }
     const e = Claim.isHead(s) && Claim.entryOf(s), k = s.conjunction;
     if (e && e.rule) out.push(attributes(e.rule, e.rule_wrong, e.rule_rows));
+    else if (s.rule) out.push(attributes(s.rule.items, s.wrong, s.size));
     else if (k) out.push(attributes(k.items, k.all.wrong, k.all.covered, chance(k.held_out.p)));
     return out;
   }
@@ -114,6 +115,13 @@ const Card = (() => {
   }
 
   const chip = s => s.own || isRun ? null : h("span", { class: `claim ${s.kind}` }, Claim.word(s));
+
+  // How many of the wrong rows may be wrong labels, and the rate of the others.
+  function labels(s, x) {
+    const n = Claim.suspected(s);
+    return n ? h("span", { class: "said" }, h("b", {}, plural(n, "label")), ` may be wrong; without ${n === 1 ? "it" : "them"} `,
+                 h("b", {}, percent((x.wrong - n) / (x.size - n))), " of all rows wrong") : null;
+  }
 
   const title = s => Claim.isHead(s) ? Claim.entryOf(s).title : s.own || isRun ? Claim.name(s) : Claim.className(s);
 
@@ -134,7 +142,7 @@ const Card = (() => {
                              "aria-label": label(s, x), onclick },
       h("span", { class: "line" }, h("span", { class: "rank" }, number), h("bdi", { class: "where" }, title(s)), chip(s),
         numbers(s, x)),
-      ...said(s), who(s, x), bar(s, x), pictures);
+      ...said(s), labels(s, x), who(s, x), bar(s, x), pictures);
     const heading = h("h3", { class: "card-head" }, s.button), cause = e && !Claim.isHead(s) ? h("p", { class: "key-line" }, `of cause ${s.entry}`) : null;
     if (!others.length) return h("li", {}, heading, cause);
     return h("li", { class: "cause" }, heading, cause, h("details", { open, ontoggle },

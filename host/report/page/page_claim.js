@@ -60,6 +60,13 @@ const Claim = (() => {
              share_of_errors: e ? e.share_of_errors : null, classes: 1, predicted: taken(s), predicted_share: s.taken_share };
   }
 
+  // Wrong rows of a slice whose label may be wrong, worst first; with its members' where several slices are one.
+  const suspects = s => what.models[place(s).model].seems && s.worst ? s.worst.filter(i => Data.row(s.place, i).seems !== null) : [];
+  function suspected(s) {
+    const rows = new Set((figures(s).slices ? members(s) : [s]).flatMap(t => suspects(t).map(i => place(t).row[i])));
+    return rows.size;
+  }
+
   const className = s => place(s).class < 0 && !isRun ? "all classes" : Data.placeName(s.place);
 
   function name(s) {
@@ -72,5 +79,5 @@ const Claim = (() => {
   const count_of = list => Object.fromEntries(KINDS.map(k => [k, list.filter(s => s.kind === k).length]));
 
   return { begin, order, kinds: count_of, word: s => words[s.kind], methods, name, className, classRate, rate, taken, tested, entryOf,
-           isHead, members, figures, all: () => all, at: address => at.get(address), place };
+           isHead, members, figures, suspects, suspected, all: () => all, at: address => at.get(address), place };
 })();

@@ -90,7 +90,7 @@ const Data = (() => {
   function row(k, i) {
     const p = what.places[k], m = model(k), r = p.row[i];
     const word = v => v === undefined ? null : what.classes[v];
-    return { id: ids ? ids[r] : String(r), row: r, confidence: p.at[i] / 255, wrong: !!p.isBad[i],
+    return { id: ids ? ids[r] : String(r), row: r, seems: word(m.seems?.get(r)), confidence: p.at[i] / 255, wrong: !!p.isBad[i],
              target: p.class >= 0 && !isRun ? what.classes[p.class] : m.targets ? word(m.targets[r]) : null,
              predicted: m.predictions ? word(m.predictions[r]) : null };
   }
@@ -105,6 +105,9 @@ const Data = (() => {
     for (const m of what.models) {
       if (m.target !== undefined) m.targets = await Block.u16(m.target);
       if (m.predicted !== undefined) m.predictions = await Block.u16(m.predicted);
+      if (m.suspects === undefined) continue;
+      const [rows, to] = await Promise.all([Block.i32(m.suspects), Block.i32(m.suspect_classes)]);
+      m.seems = new Map(Array.from(rows, (r, i) => [r, to[i]]));
     }
   }
 

@@ -75,6 +75,7 @@ const Detail = (() => {
         `Circles: ${List.nameOf(s)}. Squares: ${List.nameOf(partner)} of ${List.methodOf(partner)}.`));
     if (s.proof) proof(s);
     Models.detail(detail, s);
+    labels(s);
     if (s.words) words(s.words);
     if (s.conjunction) conjunction(s.conjunction);
     if (Picture.there) gallery(s);
@@ -89,6 +90,20 @@ const Detail = (() => {
     detail.append(h("p", { class: "hint" }, `One of ${count(e.slices.length)} slices of cause ${e.number}, `, h("bdi", {}, e.title),
       `: ${count(e.wrong)} of ${count(e.size)} rows wrong. The others: `,
       ...Claim.members(s).filter(t => t !== s).slice(0, 40).flatMap((t, i) => [i ? ", " : null, link(t)]), "."));
+  }
+
+  // Rows whose label two signs doubt, with what it seems to be.
+  function labels(s) {
+    const all = Claim.suspects(s), n = all.length, p = what.places[s.place];
+    if (!n) return;
+    const one = i => {
+      const r = Data.row(s.place, i), words = h("small", {}, h("bdi", {}, r.target), " → ", h("bdi", {}, r.seems));
+      return h("li", {}, Picture.has(p.row[i]) ? Card.picture(s.place, i, 76) : h("bdi", {}, r.id), words);
+    };
+    detail.append(h("h3", {}, `Labels that may be wrong: ${count(n)} of ${plural(s.size, "row")}`),
+      h("p", { class: "key-line" }, "The classifier and the nearest rows name the same other class, which stands behind the arrow. " +
+        `Look at them: a wrong label is no error of the model. Without these rows ${percent((s.wrong - n) / (s.size - n))} are wrong.`),
+      h("ul", { class: "gallery suspects" }, ...all.slice(0, GALLERY).map(one)));
   }
 
   // Which search found the slice on which part, and what the rows of the other part say.

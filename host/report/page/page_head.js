@@ -87,7 +87,7 @@ const Head = (() => {
     const line = names();
     if (line) sources.append(line);
     for (const m of what.models)
-      sources.append(h("p", { class: "source" }, whose(m), h("bdi", {}, m.source), isRun ? "" : ` · ${examined(m)}`));
+      sources.append(h("p", { class: "source" }, whose(m), h("bdi", {}, m.source), isRun ? "" : ` · ${examined(m)}${m.groups ? ` · rows in ${plural(m.groups, "group")}` : ""}`));
     if (isRun) Run.facts(fact);
     else document.getElementById("claims").append(...sentences());
     notes();

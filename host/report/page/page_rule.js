@@ -26,7 +26,7 @@ const Rule = (() => {
     const items = [];
     let cls = -1;
     for (const part of text.split(/&/).map(t => t.trim()).filter(Boolean)) {
-      const word = plain(part), item = find(word), k = what.classes.findIndex(n => plain(n) === word);
+      const word = plain(part), own = word.replace(/^class=/, ""), item = find(word), k = what.classes.findIndex(n => plain(n) === own);
       if (item >= 0) items.push(item);
       else if (k >= 0 && cls < 0) cls = k;
       else if (k >= 0) return { twice: true };
@@ -53,7 +53,9 @@ const Rule = (() => {
     return out;
   }
 
-  const quoted = t => t.split(/&/).map(w => w.trim()).filter(Boolean).join(" & ").replace(/["\\$`]/g, "\\$&");
+  // As the command takes it.
+  const said = rule => [...rule.cls >= 0 ? [what.classes[rule.cls]] : [], ...rule.items.map(k => names[k])].join(" & ");
+  const quoted = t => t.replace(/["\\$`]/g, "\\$&");
 
   // An entry of the list that is this rule.
   const listed = (rule, m) => (what.models[m].entries || []).find(e => e.rule && e.rule.length === rule.items.length &&
@@ -72,8 +74,8 @@ const Rule = (() => {
         ` (${rule.cls >= 0 ? "class" : "their classes"} ${percent(base)}): ${Card.points(rate - base)} points. `,
         same ? h("a", { href: `#${Claim.at(`slice-${same.number}`)?.address ?? ""}` }, `Entry #${same.number} of the list is this rule.`) : null),
       h("p", { class: "hint" }, h("span", { class: "claim suggested" }, "suggested"), " These rows were seen before the rule was chosen, so " +
-        "this is no proof. The test: ", h("code", {}, `spotter claim FOUND "${quoted(text)}"`)),
-      h("p", { class: "row" }, c.classes === 1 ? List.button("Show these rows", () => List.addOwn(c.member, c.place, quoted(text))) : null));
+        "this is no proof. The test: ", h("code", {}, `spotter claim FOUND "${quoted(said(rule))}"`)),
+      h("p", { class: "row" }, c.classes === 1 ? List.button("Show these rows", () => List.addOwn(c.member, c.place, said(rule))) : null));
   }
 
   function draw(m) {
