@@ -132,7 +132,8 @@ static inline void fake_proof(fake_findings *k, spot_proof *v, spot_piece *e, co
 
     *v = (spot_proof){ .claim = rank < 2 ? SPOT_CLAIM_CONFIRMED : rank < 3 ? SPOT_CLAIM_SUGGESTED : SPOT_CLAIM_CHANCE,
                        .p = p[rank], .cell = rank ? 0.05 : NAN, .predicted = (f->cls + 1) % k->s.classes,
-                       .predicted_share = 1, .pieces = 2, .piece = e, .tests = 30, .origin = origin };
+                       .predicted_share = 1, .pieces = 2, .piece = e, .tests = 30, .origin = origin,
+                       .groups = rank ? 0 : 3 };
     for (int i = 0; i < s->size; i++) origin[i] = s->row[i] / k->s.classes % 2 ? SPOT_ORIGIN_JUDGED : SPOT_ORIGIN_FOUND;
     for (int i = 0; i < s->size; i++)
         if (s->row[i] / k->s.classes % 2) v->judged++, v->wrong += spot_subject_wrong(&k->s, s->row[i], f->cls);
@@ -186,16 +187,30 @@ static inline void fake_attributes(fake_findings *k)
     enum { ITEMS = 3, MOST = 1024 };
     static char *name[ITEMS] = { "even=yes", "last=low (<= 4)", "</script><b>last</b>" };
     static int column[ITEMS] = { 0, 1, 2 };
-    static bool third[ITEMS] = { false, true, false };
+    static double range[ITEMS][2] = { { NAN, NAN }, { -1, 4 }, { NAN, NAN } };
     static uint64_t bit[ITEMS * MOST / 64];
     static spot_attributes a;
 
-    a = (spot_attributes){ k->s.n, ITEMS, ((size_t)k->s.n + 63) / 64, name, column, third, bit };
+    a = (spot_attributes){ k->s.n, ITEMS, ((size_t)k->s.n + 63) / 64, name, column, range, bit };
     memset(bit, 0, sizeof bit);
     for (int i = 0; i < k->s.n && i < MOST; i++)
         for (int j = 0; j < ITEMS; j++)
             if (j ? i % 10 < 5 : i % 2 == 0) bit[(size_t)j * a.words + (size_t)i / 64] |= (uint64_t)1 << i % 64;
     k->o.attributes = &a;
+}
+
+/* The labels of the first two wrong rows of the first slice may be wrong. */
+static inline void fake_suspects(fake_findings *k)
+{
+    static int row[2], cls[2];
+    const spot_finding *f = k->f.finding;
+
+    k->f.suspects = (spot_suspects){ .known = true, .row = row, .cls = cls };
+    for (int i = 0; i < f->slice->size && k->f.suspects.count < 2; i++) {
+        if (!spot_subject_wrong(&k->s, f->slice->row[i], f->cls)) continue;
+        row[k->f.suspects.count] = f->slice->row[i];
+        cls[k->f.suspects.count++] = (f->cls + 2) % k->s.classes;
+    }
 }
 
 /* In the first slice the second row has the path of the first one's picture, and the third a file with the same bytes. */

@@ -19,7 +19,8 @@ import tempfile
 from browser import Browser, check, labels, number, pick, press, quiet, seen, text, texts
 
 METHODS = ("planespot-scvis", "domino")
-PRESSED = "document.querySelector('button.card[aria-pressed=true]')"
+PRESSED_CARD = "button.card[aria-pressed=true]"
+PRESSED = "document.querySelector('%s')" % PRESSED_CARD
 # Marks on the map: connected pixels that are not ground. In CSS pixels: the middle, the width and the height.
 MARKS = """(() => { const c = document.getElementById('points'), w = c.width, h = c.height, r = w / c.clientWidth, out = [];
     const d = c.getContext('2d').getImageData(0, 0, w, h).data, seen = new Uint8Array(w * h);
@@ -396,6 +397,8 @@ def claims(page):
     check(not any("chance" in t for t in texts(page, "#cards button.card")), "a confirmed card speaks of chance")
     numbers = [int(re.match(r"class \d #(\d+),", t).group(1)) for t in main + likely + maybe + good + cells]
     check(numbers[:-CELLS] + sorted(numbers[-CELLS:]) == list(range(1, len(numbers) + 1)), "the numbers are", numbers)
+    told = texts(page, "#cards button.card")
+    check(any("in 3 groups" in t for t in told) and not any("in 0 groups" in t for t in told), "groups are not told:", told)
     heads = texts(page, "#cards h3 .where")
     check(len(heads) == SURE - CELLS and all(re.match(r"class \d taken for class \d$", t) for t in heads), "headings:", heads)
     card = main[0]
@@ -403,8 +406,8 @@ def claims(page):
                   "found by planespot-scvis, domino"):
         check(re.search(words, card), "the first card lacks", words, "in", card)
     shown = text(page, "button.card")
-    found = re.search(r"(\d+) of (\d+) rows wrong.*on unseen rows (\d+) of (\d+).*class ([\d.]+) %.*excess \+(\d+), to expect \+(\d+) "
-                      r"points", shown)
+    found = re.search(r"(\d+) of (\d+) rows wrong.*on unseen rows (\d+) of (\d+).*class ([\d.]+) %.*excess \+(\d+), "
+                      r"to expect \+(\d+) points", shown)
     check(found, "the card shows", shown)
     wrong, size, bad, judged, base, excess, expect = map(float, found.groups())
     check(bad <= wrong <= size and bad <= judged and abs(100 * bad / judged - base - excess) <= 1.01
@@ -424,24 +427,40 @@ def class_table(page):
         wrong["class %d" % k] = sum(bad for _, bad in all_in_view(page).values())
     choose(page, "place", "")
     page.wait("document.querySelectorAll('#classes tr:not(.cells)').length === 4")
-    shown = page.js("[...document.querySelectorAll('#classes tbody tr:not(.cells)')].map(r => [...r.cells].map(c => c.textContent))")
-    check({r[0]: int(r[2]) for r in shown} == wrong and all(int(r[1]) == 200 for r in shown), "the classes are", shown, "not", wrong)
+    shown = page.js("[...document.querySelectorAll('#classes tbody tr:not(.cells)')].map(r => [...r.cells].map(c => "
+                    "c.textContent))")
+    check({r[0]: int(r[2]) for r in shown} == wrong and all(int(r[1]) == 200 for r in shown), "the classes are", shown,
+          "not", wrong)
     rates = [int(r[2]) / int(r[1]) for r in shown]
-    check(rates == sorted(rates, reverse=True) and all(abs(number(r[3], r"([\d.]+)") - 100 * v) <= 0.51 for r, v in zip(shown, rates)),
-          "their rates are", shown)
+    check(rates == sorted(rates, reverse=True), "not the worst first:", shown)
+    check(all(abs(number(r[3], r"([\d.]+)") - 100 * v) <= 0.51 for r, v in zip(shown, rates)), "their rates are", shown)
     check(all(re.match(r"class \d \(\d+ %\)", r[4]) for r in shown), "they are taken for", shown)
     cells = page.js("[...document.querySelectorAll('#classes .cells')].map(r => [r.previousSibling.cells[0].textContent, "
                     "...[...r.querySelectorAll('summary')].map(e => e.textContent)])")
     for name, *told in cells:
-        check(told and all(re.match(name + r" taken for class \d: [\d.]+ % of the class; the confusion matrix says it \(#1[345]\)", t)
-                           for t in told), "under", name, "stands", told)
-    check(sum(len(told) - 1 for told in cells) == CELLS and any("class 2 taken for class 0" in told[1] for told in cells), "cells:", cells)
+        says = name + r" taken for class \d: [\d.]+ % of the class; the confusion matrix says it \(#1[345]\)"
+        check(told and all(re.match(says, t) for t in told), "under", name, "stands", told)
+    check(sum(len(told) - 1 for told in cells) == CELLS, "cells:", cells)
+    check(any("class 2 taken for class 0" in told[1] for told in cells), "the cell of class 2 is not there:", cells)
     other = page.js("[...document.querySelectorAll('#classes td a')].map(a => a.textContent)")
     check(sorted(other) == ["#%d" % n for n in range(1, 1 + SURE - CELLS)], "the classes lead to", other)
     page.js("location.hash = '#slice-15'")
     page.wait("!!" + PRESSED + "?.closest('#classes details[open]')")
     check(page.js(PRESSED + ".querySelectorAll('canvas').length") > 3, "a cell has no pictures")
     page.key("Escape", 27)
+
+
+def doubted(page):
+    """The two labels that may be wrong: on the card with the rate without them, in the details with their pictures."""
+    k = next(k for k, t in enumerate(texts(page, "#list button.card")) if "2 labels may be wrong" in t)
+    open_card(page, k, "#list")
+    mine, size = rows(page)
+    wrong = sum(bad for _, bad in mine.values())
+    rate = number(text(page, PRESSED_CARD + " .said"), r"without these rows the rate is ([\d.]+) %")
+    check(abs(100 * (wrong - 2) / (size - 2) - rate) <= 0.51, "without 2 of", wrong, "of", size, "the rate is", rate)
+    shown = texts(page, "#detail .suspects li")
+    check(shown == ["class 0 → class 2"] * 2 and seen(page, "#detail .suspects canvas") == 2, "the labels in doubt are", shown)
+    check("Labels that may be wrong: 2 of %d rows" % size in text(page, "#detail"), "the details are", text(page, "#detail"))
 
 
 def own_rule(page):
@@ -464,7 +483,8 @@ def own_rule(page):
           and abs(rate - base - more) <= 1, "its numbers are", said)
     press(page, "#detail button", "Remove")
     every = ask("</script><b>last</b>")
-    check("of 300 rows wrong" in every and "their classes" in every and "Show these rows" not in every, "in all classes:", every)
+    check("of 300 rows wrong" in every and "their classes" in every, "in all classes:", every)
+    check("Show these rows" not in every, "rows of several classes make one slice:", every)
     check("no attribute and no class" in ask("<img src=x onerror=hacked=1>"), "an unknown word:", text(page, "#rule-answer"))
     check(page.js("window.hacked === undefined && !document.querySelector('#own-rule img, .items b')"), "a word became markup")
     check("one class" in ask("class 1 & class 2"), "two classes:", text(page, "#rule-answer"))
@@ -535,9 +555,9 @@ def small_window(browser, path):
     page = browser.open(path, width=400, height=800)
     check(page.js(PRESSED + " === null"), "a slice is chosen from the start")
     check(page.js("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways")
-    near = page.js("[...document.querySelectorAll('#cards .near')].map(e => [e.getBoundingClientRect().height, getComputedStyle(e)"
-                   ".borderTopStyle, e.querySelectorAll('canvas').length])")
-    check(near and all(height > 40 and line == "dotted" and n for height, line, n in near), "the right pictures are gone:", near)
+    near = page.js("[...document.querySelectorAll('#cards .near')].map(e => [e.getBoundingClientRect().height, "
+                   "getComputedStyle(e).borderTopStyle, e.querySelectorAll('canvas').length])")
+    check(near and all(height > 40 and line == "dotted" and n for height, line, n in near), "right pictures are gone:", near)
     page.js("document.querySelectorAll('details').forEach(e => { e.open = e.id !== 'key'; })")
     page.frames(4)
     check(page.js("document.documentElement.scrollWidth <= innerWidth"), "with all unfolded it scrolls sideways")
@@ -578,6 +598,7 @@ def proven(browser, path):
     named(page)
     proof_of(page)
     twins(page)
+    doubted(page)
     class_table(page)
     own_rule(page)
     links(browser, page, path)

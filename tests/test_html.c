@@ -86,7 +86,7 @@ TEST_IN_FOLDER(test_budget)
     assert_int_equal(number(page, "\"there\":"), 299);
     assert_int_equal(number(page, "\"given\":"), 297);
     assert_int_equal(number(page, "\"unreadable\":"), 2);
-    r.budget = spot_page_bare() + 40000;
+    r.budget = spot_page_bare() + 28000;
     small = report(2, false, r, &tight);
     assert_true(tight <= r.budget);
     assert_in_range(number(small, "\"given\":"), 1, 296);
@@ -481,7 +481,7 @@ static int write_for_browser(char **argv, int argc)
         r.data = "<i>rows</i> & \xff", r.date = "2026-11-27<script>window.hacked = 5</script>";
         if (both) r.title = "</title><script>window.hacked = 6</script>";
         if (folder) fake_twins(&c, &k);
-        if (folder) fake_attributes(&k);
+        if (folder) fake_attributes(&k), fake_suspects(&k);
     }
     CHECK_OK(&c, spot_report_findings(&c, argv[1], 1 + two, s, f, o, &r));
     fake_close(&k);

@@ -29,7 +29,8 @@ def cause(browser, path):
         name, n, size = re.match(r"(?s)(.*) #(\d+), .*?: ([\d,]+) rows?, ", card).groups()
         shown[int(n)] = [name, int(size.replace(",", ""))]
     whole = shown.pop(1)                       # the head of the cause, with the rows of all its slices
-    check(whole[1] > numbers[1][1] and shown == {n: what for n, what in numbers.items() if n != 1}, "the page numbers the slices", shown)
+    check(whole[1] > numbers[1][1], "the cause has", whole, "rows, and its first slice", numbers[1])
+    check(shown == {n: what for n, what in numbers.items() if n != 1}, "the page numbers the slices", shown)
     head = text(page, ".cause h3")
     check("5 classes taken for signs" in head and "taken for signs: " in head and "<b>fun</b>" in head, "its head says", head)
     check(re.match(r"1\s+5 classes taken for signs", texts(page, ".lead")[1]), "on top stands", texts(page, ".lead"))

@@ -24,14 +24,16 @@ const Card = (() => {
 
   // Rows and wrong ones; of slices with a proof also those that the search had not seen, which are the evidence.
   function numbers(s, x) {
-    const p = Claim.place(s), ci = x.slices ? null : range(s.interval), own = isRun ? "all" : x.classes > 1 ? "their classes" : "class";
+    const p = Claim.place(s), ci = x.slices ? null : range(s.interval);
+    const own = isRun ? "all" : x.classes > 1 ? "their classes" : "class", of = plural(p.n, isRun ? "image" : "row");
     const small = ci ? h("small", {}, ` (${ci})`) : null;
     return h("span", { class: "numbers" },
              h("span", {}, some(x.wrong, x.size), x.size === 1 ? " row wrong" : " rows wrong", s.proof ? null : small),
              s.proof ? h("span", {}, "on unseen rows ", some(x.judged_wrong, x.judged),
                          x.groups ? ` in ${plural(x.groups, "group")}` : null, small) : null,
-             h("span", {}, `${own} `, h("b", {}, percent(x.class_rate)), p.class < 0 || isRun ? ` of ${plural(p.n, isRun ? "image" : "row")}` : null),
-             s.proof ? h("span", {}, "excess ", h("b", {}, points(x.excess)), ", to expect ", h("b", {}, points(x.to_expect)), " points") : null,
+             h("span", {}, `${own} `, h("b", {}, percent(x.class_rate)), p.class < 0 || isRun ? ` of ${of}` : null),
+             s.proof ? h("span", {}, "excess ", h("b", {}, points(x.excess)), ", to expect ", h("b", {}, points(x.to_expect)),
+                         " points") : null,
              x.share_of_errors ? h("span", {}, h("b", {}, percent(x.share_of_errors)), " of all errors") : null);
   }
 
@@ -96,8 +98,9 @@ const Card = (() => {
                  chance(near[0].p)));
     }
     const e = Claim.isHead(s) && Claim.entryOf(s), k = s.conjunction;
-    if (e && e.rule) out.push(attributes(e.rule, e.rule_wrong, e.rule_rows));
-    else if (s.rule) out.push(attributes(s.rule.items, s.wrong, s.size));
+    if (e && e.rule) {
+      if (e.rule_rows !== e.size || e.rule_wrong !== e.wrong) out.push(attributes(e.rule, e.rule_wrong, e.rule_rows));
+    } else if (s.rule) out.push(attributes(s.rule.items, s.wrong, s.size));
     else if (k) out.push(attributes(k.items, k.all.wrong, k.all.covered, chance(k.held_out.p)));
     return out;
   }
@@ -105,8 +108,10 @@ const Card = (() => {
   // Where the wrong rows go, and who found the slice.
   function who(s, x) {
     const part = [], f = s.own ? null : what.findings[s.finding];
-    if (x.predicted !== null) part.push(["taken for ", h("bdi", { class: "taken" }, x.predicted), `: ${percent(x.predicted_share)} of the wrong rows`]);
-    if (x.classes > 1 && Claim.members(s).every(m => Claim.place(m).class >= 0)) part.push(["rows: ", ...classRows(Claim.members(s))]);
+    if (x.predicted !== null)
+      part.push(["taken for ", h("bdi", { class: "taken" }, x.predicted), `: ${percent(x.predicted_share)} of the wrong rows`]);
+    if (x.classes > 1 && Claim.members(s).every(m => Claim.place(m).class >= 0))
+      part.push(["rows: ", ...classRows(Claim.members(s))]);
     if (!s.own) part.push([`found by ${Claim.methods(s).join(", ")}`]);
     if (f && !f.merged && Data.manySeeds) part.push([`seed ${f.seed}`]);
     if (s.note) part.push([s.note]);
@@ -119,8 +124,8 @@ const Card = (() => {
   // How many of the wrong rows may be wrong labels, and the rate of the others.
   function labels(s, x) {
     const n = Claim.suspected(s);
-    return n ? h("span", { class: "said" }, h("b", {}, plural(n, "label")), ` may be wrong; without ${n === 1 ? "it" : "them"} `,
-                 h("b", {}, percent((x.wrong - n) / (x.size - n))), " of all rows wrong") : null;
+    return n ? h("span", { class: "said" }, h("b", {}, plural(n, "label")), " may be wrong; without " +
+      `${n === 1 ? "this row" : "these rows"} the rate is `, h("b", {}, percent((x.wrong - n) / (x.size - n)))) : null;
   }
 
   const title = s => Claim.isHead(s) ? Claim.entryOf(s).title : s.own || isRun ? Claim.name(s) : Claim.className(s);
@@ -135,7 +140,8 @@ const Card = (() => {
 
   // others: the cards of the slices that are the same cause.
   function draw(s, selected, mixed, onclick, others = [], open = false, ontoggle = null) {
-    const f = s.own ? null : what.findings[s.finding], several = mixed && f && !f.merged, x = Claim.figures(s), e = Claim.entryOf(s);
+    const f = s.own ? null : what.findings[s.finding], several = mixed && f && !f.merged;
+    const x = Claim.figures(s), e = Claim.entryOf(s);
     const number = s.own ? "✎" : several ? `${f.method} ${s.number}` : String(s.number);
     const pictures = x.slices && Picture.there ? causeStrip(Claim.members(s), STRIP) : strip(s, STRIP);
     s.button = h("button", { type: "button", class: `card ${s.own ? "own" : s.kind}`, "aria-pressed": String(selected),
@@ -143,7 +149,8 @@ const Card = (() => {
       h("span", { class: "line" }, h("span", { class: "rank" }, number), h("bdi", { class: "where" }, title(s)), chip(s),
         numbers(s, x)),
       ...said(s), labels(s, x), who(s, x), bar(s, x), pictures);
-    const heading = h("h3", { class: "card-head" }, s.button), cause = e && !Claim.isHead(s) ? h("p", { class: "key-line" }, `of cause ${s.entry}`) : null;
+    const heading = h("h3", { class: "card-head" }, s.button);
+    const cause = e && !Claim.isHead(s) ? h("p", { class: "key-line" }, `of cause ${s.entry}`) : null;
     if (!others.length) return h("li", {}, heading, cause);
     return h("li", { class: "cause" }, heading, cause, h("details", { open, ontoggle },
       h("summary", {}, `${plural(others.length, "other slice")} of this cause`), h("ol", { class: "cards" }, ...others)));
@@ -151,7 +158,8 @@ const Card = (() => {
 
   // The worst pictures of a cause's slices, in turn.
   function causeStrip(list, most) {
-    const tiles = list.filter(s => s.worst).map(s => distinct(s.place, s.worst, most).map(([i, times]) => picture(s.place, i, TILE, times)));
+    const tiles = list.filter(s => s.worst).map(s =>
+      distinct(s.place, s.worst, most).map(([i, times]) => picture(s.place, i, TILE, times)));
     const turn = d3.range(most).flatMap(k => tiles.map(t => t[k]).filter(Boolean)).slice(0, most);
     return h("span", { class: "strip" }, h("span", { class: "worst" }, ...turn));
   }

@@ -55,13 +55,15 @@ const Claim = (() => {
   function figures(s) {
     const e = isHead(s) && entryOf(s), v = s.proof;
     if (e && e.slices.length > 1) return { ...e, groups: e.judged_groups };
-    return { size: s.size, wrong: s.wrong, judged: v ? v.judged : s.size, judged_wrong: v ? v.wrong : s.wrong, groups: v?.judged_groups,
-             rate: rate(s), class_rate: classRate(s), excess: v ? v.excess : null, to_expect: v ? v.to_expect : null,
-             share_of_errors: e ? e.share_of_errors : null, classes: 1, predicted: taken(s), predicted_share: s.taken_share };
+    return { size: s.size, wrong: s.wrong, judged: v ? v.judged : s.size, judged_wrong: v ? v.wrong : s.wrong,
+             groups: v?.judged_groups, rate: rate(s), class_rate: classRate(s), excess: v ? v.excess : null,
+             to_expect: v ? v.to_expect : null, share_of_errors: e ? e.share_of_errors : null, classes: 1,
+             predicted: taken(s), predicted_share: s.taken_share };
   }
 
   // Wrong rows of a slice whose label may be wrong, worst first; with its members' where several slices are one.
-  const suspects = s => what.models[place(s).model].seems && s.worst ? s.worst.filter(i => Data.row(s.place, i).seems !== null) : [];
+  const suspects = s => !what.models[place(s).model].seems || !s.worst ? []
+    : s.worst.filter(i => Data.row(s.place, i).seems !== null);
   function suspected(s) {
     const rows = new Set((figures(s).slices ? members(s) : [s]).flatMap(t => suspects(t).map(i => place(t).row[i])));
     return rows.size;
@@ -78,6 +80,6 @@ const Claim = (() => {
   const taken = s => s.taken === undefined ? null : what.classes[s.taken];
   const count_of = list => Object.fromEntries(KINDS.map(k => [k, list.filter(s => s.kind === k).length]));
 
-  return { begin, order, kinds: count_of, word: s => words[s.kind], methods, name, className, classRate, rate, taken, tested, entryOf,
-           isHead, members, figures, suspects, suspected, all: () => all, at: address => at.get(address), place };
+  return { begin, order, kinds: count_of, word: s => words[s.kind], methods, name, className, classRate, rate, taken, tested,
+           entryOf, isHead, members, figures, suspects, suspected, all: () => all, at: address => at.get(address), place };
 })();

@@ -25,7 +25,8 @@ const Detail = (() => {
 
   // A slice's own numbers; three of them stand elsewhere with more words.
   const common = s => what.slice_columns.filter(q => known(s[q.name]) && !["size", "wrong", "error_rate"].includes(q.name))
-    .map(q => fact(q.name === "share_of_errors" && !isRun ? "share of its class’s errors" : q.about, q.unit === "share" ? percent(s[q.name], 1) : Quantity.text(q, s[q.name])));
+    .map(q => fact(q.name === "share_of_errors" && !isRun ? "share of its class’s errors" : q.about,
+                   q.unit === "share" ? percent(s[q.name], 1) : Quantity.text(q, s[q.name])));
 
   function facts(s) {
     const p = what.places[s.place], v = s.proof, rest = p.n > s.size ? (p.wrong - s.wrong) / (p.n - s.size) : null;
@@ -39,7 +40,8 @@ const Detail = (() => {
             fact("error rate", [percent(Claim.rate(s), 1), ci ? h("small", {}, ` ${ci}`) : null]),
             fact("its class", percent(own, 1)), fact("excess", [points(v.excess), within(v)]),
             fact("to expect on new rows", points(v.to_expect)),
-            v.expected_rate === null ? null : fact("rate that predicted class and confidence let expect", percent(v.expected_rate, 1)),
+            v.expected_rate === null ? null
+              : fact("rate that predicted class and confidence let expect", percent(v.expected_rate, 1)),
             fact("p, corrected", small(v.corrected_p)), ...common(s)];
   }
 
@@ -87,7 +89,8 @@ const Detail = (() => {
     const e = Claim.entryOf(s);
     if (!e || e.slices.length < 2) return;
     const link = t => h("a", { href: `#${t.address}` }, `#${t.number}`);
-    detail.append(h("p", { class: "hint" }, `One of ${count(e.slices.length)} slices of cause ${e.number}, `, h("bdi", {}, e.title),
+    detail.append(h("p", { class: "hint" }, `One of ${count(e.slices.length)} slices of cause ${e.number}, `,
+      h("bdi", {}, e.title),
       `: ${count(e.wrong)} of ${count(e.size)} rows wrong. The others: `,
       ...Claim.members(s).filter(t => t !== s).slice(0, 40).flatMap((t, i) => [i ? ", " : null, link(t)]), "."));
   }
@@ -101,8 +104,9 @@ const Detail = (() => {
       return h("li", {}, Picture.has(p.row[i]) ? Card.picture(s.place, i, 76) : h("bdi", {}, r.id), words);
     };
     detail.append(h("h3", {}, `Labels that may be wrong: ${count(n)} of ${plural(s.size, "row")}`),
-      h("p", { class: "key-line" }, "The classifier and the nearest rows name the same other class, which stands behind the arrow. " +
-        `Look at them: a wrong label is no error of the model. Without these rows ${percent((s.wrong - n) / (s.size - n))} are wrong.`),
+      h("p", { class: "key-line" }, "The classifier and the nearest rows name the same other class, which stands behind the " +
+        "arrow. Look at them: a wrong label is no error of the model. Without these rows " +
+        `${percent((s.wrong - n) / (s.size - n))} are wrong.`),
       h("ul", { class: "gallery suspects" }, ...all.slice(0, GALLERY).map(one)));
   }
 
@@ -117,9 +121,9 @@ const Detail = (() => {
       h("p", { class: "key-line" }, "Found on one part of the rows, judged on the other, whose rows join by their features " +
         "alone. Expected: wrong rows at the rate of their class. p: chance of as many wrong ones in a random choice of rows " +
         "of the same classes; corrected for all tests of this page’s model together (Westfall and Young). Excess: error rate of " +
-        "the judged rows less that of their class. To expect on new rows: the excess drawn towards what all slices together show, so a slice of few rows may " +
-        "stand above its own. " + (v.expected_rate === null ? "" : "Rate that predicted class and confidence let expect: that of " +
-        "other rows with the same answers; what is above it is news.")));
+        "the judged rows less that of their class. To expect on new rows: the excess drawn towards what all slices " +
+        "together show, so a slice of few rows may stand above its own. " +
+        (v.expected_rate === null ? "" : "Rate that predicted class and confidence let expect: that of " + "other rows with the same answers; what is above it is news.")));
   }
 
   const small = v => v === null ? "–" : v < 0.0001 && v > 0 ? "< 0.0001" : String(+v.toPrecision(2));

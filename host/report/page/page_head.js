@@ -14,7 +14,8 @@ const Head = (() => {
       .filter(([m]) => m).map(([m, one, many]) => are(m, one, many));
     const entries = what.models[k].entries.filter(e => e.claim === "confirmed"), cells = entries.filter(e => e.folded).length;
     const seem = [plural(entries.length - cells, "cause"), cells ? `${plural(cells, "cell")} of the confusion matrix` : null];
-    const alike = n.confirmed > entries.length || cells ? ` ${n.confirmed === 1 ? "It is" : "They seem to be"} ${seem.filter(Boolean).join(" and ")}.` : "";
+    const alike = n.confirmed > entries.length || cells
+      ? ` ${n.confirmed === 1 ? "It is" : "They seem to be"} ${seem.filter(Boolean).join(" and ")}.` : "";
     const told = [first[0].toUpperCase() + first.slice(1), ...rest];
     const level = proof ? ` at the level ${percent(proof.level)}` : "";
     const beat = k === what.models.length - 1 && proof && proof.chance_searches && n.suggested
@@ -48,14 +49,16 @@ const Head = (() => {
   function sentences() {
     return what.models.flatMap((m, k) => {
       const own = Claim.all().filter(s => Claim.place(s).model === k), said = own.some(s => s.proof) ? claims(k) : untested(k);
-      return [...summary(m), h("p", { class: "tests" }, whose(m), ...(own.length ? said : m.note ? [] : [sentence("no slice was found")]))];
+      return [...summary(m), h("p", { class: "tests" }, whose(m),
+        ...(own.length ? said : m.note ? [] : [sentence("no slice was found")]))];
     });
   }
 
   function examined(m) {
     const of = new Set(what.places.filter(p => what.models[p.model] === m && p.class >= 0).map(p => p.class)).size;
     const all = what.places.some(p => what.models[p.model] === m && p.class < 0);
-    const part = [of ? `${count(of)} of ${plural(what.classes.length, "class", "classes")}` : null, all ? "all classes together" : null];
+    const part = [of ? `${count(of)} of ${plural(what.classes.length, "class", "classes")}` : null,
+                  all ? "all classes together" : null];
     return `${part.filter(Boolean).join(", and ") || "no class"} examined`;
   }
 
@@ -87,7 +90,8 @@ const Head = (() => {
     const line = names();
     if (line) sources.append(line);
     for (const m of what.models)
-      sources.append(h("p", { class: "source" }, whose(m), h("bdi", {}, m.source), isRun ? "" : ` · ${examined(m)}${m.groups ? ` · rows in ${plural(m.groups, "group")}` : ""}`));
+      sources.append(h("p", { class: "source" }, whose(m), h("bdi", {}, m.source), isRun ? "" : ` · ${examined(m)}`,
+                       m.groups ? ` · rows in ${plural(m.groups, "group")}` : ""));
     if (isRun) Run.facts(fact);
     else document.getElementById("claims").append(...sentences());
     notes();

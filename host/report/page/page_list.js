@@ -4,8 +4,10 @@ const List = (() => {
   const box = document.getElementById("list"), narrow = window.matchMedia("(max-width: 1100px)");
   const filter = { model: "0", place: "", method: "", seed: "", order: "" };
   const own = [];                       // slices drawn on the map
-  const FOLDS = { suggested: ["What is suggested", "Not proved, but better than the best of searches in errors without structure."],
-                  chance: ["What may be chance", "The tests do not tell these from chance: no blindspots until more rows say so."],
+  const FOLDS = { suggested: ["What is suggested", "Not proved, but better than the best of searches in errors without " +
+                              "structure."],
+                  chance: ["What may be chance", "The tests do not tell these from chance: no blindspots until more rows " +
+                           "say so."],
                   fine: ["What is fine", "No more errors than in the rest of the class."] };
   let entries = [], shown = {}, selected = null, partner = null, own_count = 0;
   const page = () => narrow.matches && !isRun ? 12 : 40;
@@ -46,8 +48,8 @@ const List = (() => {
       form.append(select("place", isRun ? "EC" : "Class", places.map(p => [p, p]), isRun ? null : "all classes"));
     if (methods.length > 1) form.append(select("method", "Method", methods.map(m => [m, m]), "all methods"));
     if (seeds.length > 1) form.append(select("seed", "Seed", seeds.map(s => [s, s]), "all seeds"));
-    form.append(select("order", "Order", [["", Claim.tested ? "confirmed first, most errors in excess" : "worst first"], ["rank", "as the method ranks"], ["rate", "error rate"],
-                                          ["share", "share of errors"], ["size", "size"]]));
+    form.append(select("order", "Order", [["", Claim.tested ? "confirmed first, most errors in excess" : "worst first"],
+                                          ["rank", "as the method ranks"], ["rate", "error rate"], ["share", "share of errors"], ["size", "size"]]));
     form.addEventListener("submit", e => e.preventDefault());
   }
 
@@ -155,7 +157,8 @@ const List = (() => {
   }
 
   function keyLine() {
-    return h("details", { class: "key-line", id: "key" }, h("summary", {}, "How to read a card"), `Bar: error rate${entries.some(s => s.interval) ? " with its 95 % interval" : ""}` +
+    return h("details", { class: "key-line", id: "key" }, h("summary", {}, "How to read a card"),
+      `Bar: error rate${entries.some(s => s.interval) ? " with its 95 % interval" : ""}` +
       `${entries.some(s => s.proof) ? ", of rows that the search had not seen" : ""}; the tick: that of `,
       isRun ? "all images of the EC. " : "its class. ", entries.some(s => s.proof) ? "Unseen rows: those that the search had " +
       "not seen; they prove. Excess: their error rate less that of their class; to expect: what of it new rows should show. " : "",

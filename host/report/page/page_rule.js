@@ -26,7 +26,8 @@ const Rule = (() => {
     const items = [];
     let cls = -1;
     for (const part of text.split(/&/).map(t => t.trim()).filter(Boolean)) {
-      const word = plain(part), own = word.replace(/^class=/, ""), item = find(word), k = what.classes.findIndex(n => plain(n) === own);
+      const word = plain(part), own = word.replace(/^class=/, ""), item = find(word);
+      const k = what.classes.findIndex(n => plain(n) === own);
       if (item >= 0) items.push(item);
       else if (k >= 0 && cls < 0) cls = k;
       else if (k >= 0) return { twice: true };
@@ -37,12 +38,14 @@ const Rule = (() => {
 
   // Rows of the model's classes: those with the rule, wrong ones, and wrong ones at the rates of their classes.
   async function counted({ items, cls }, m) {
-    const all = what.places.map((p, k) => k).filter(k => what.places[k].model === m), each = all.filter(k => what.places[k].class >= 0);
+    const all = what.places.map((p, k) => k).filter(k => what.places[k].model === m);
+    const each = all.filter(k => what.places[k].class >= 0);
     const out = { rows: 0, wrong: 0, expected: 0, place: -1, member: [], classes: 0 };
     for (const k of each.length ? each : all) {
       if (cls >= 0 && what.places[k].class >= 0 && what.places[k].class !== cls) continue;
       const p = await Data.place(k), own = cls >= 0 && p.class < 0 ? what.models[m].targets : null;
-      const member = Int32Array.from(p.row.keys()).filter(i => items.every(t => has(t, p.row[i])) && (!own || own[p.row[i]] === cls));
+      const member = Int32Array.from(p.row.keys()).filter(i =>
+        items.every(t => has(t, p.row[i])) && (!own || own[p.row[i]] === cls));
       if (!member.length) continue;
       out.rows += member.length;
       out.wrong += member.reduce((n, i) => n + p.isBad[i], 0);
@@ -59,23 +62,25 @@ const Rule = (() => {
 
   // An entry of the list that is this rule.
   const listed = (rule, m) => (what.models[m].entries || []).find(e => e.rule && e.rule.length === rule.items.length &&
-    e.rule.every(t => rule.items.includes(names.indexOf(t))) && (e.class_number === null ? rule.cls < 0 : e.class_number === rule.cls));
+    e.rule.every(t => rule.items.includes(names.indexOf(t))) && rule.cls === (e.class_number ?? -1));
 
   async function ask(text, m) {
     typed = text;
     const rule = parse(text);
     if (rule.unknown !== undefined)
-      return answer.replaceChildren(h("p", { class: "hint" }, "There is no attribute and no class ", h("bdi", {}, `“${rule.unknown}”`), "."));
+      return answer.replaceChildren(h("p", { class: "hint" }, "There is no attribute and no class ",
+                                      h("bdi", {}, `“${rule.unknown}”`), "."));
     if (rule.twice) return answer.replaceChildren(h("p", { class: "hint" }, "A row has one class: give one, or none."));
     if (!rule.items.length && rule.cls < 0) return answer.replaceChildren();
     const c = await counted(rule, m), rate = c.wrong / c.rows, base = c.expected / c.rows, same = listed(rule, m);
     if (!c.rows) return answer.replaceChildren(h("p", { class: "hint" }, "No row has all of this."));
-    answer.replaceChildren(h("p", {}, h("b", {}, `${count(c.wrong)} of ${count(c.rows)}`), " rows wrong, ", h("b", {}, percent(rate)),
-        ` (${rule.cls >= 0 ? "class" : "their classes"} ${percent(base)}): ${Card.points(rate - base)} points. `,
-        same ? h("a", { href: `#${Claim.at(`slice-${same.number}`)?.address ?? ""}` }, `Entry #${same.number} of the list is this rule.`) : null),
-      h("p", { class: "hint" }, h("span", { class: "claim suggested" }, "suggested"), " These rows were seen before the rule was chosen, so " +
-        "this is no proof. The test: ", h("code", {}, `spotter claim FOUND "${quoted(said(rule))}"`)),
-      h("p", { class: "row" }, c.classes === 1 ? List.button("Show these rows", () => List.addOwn(c.member, c.place, said(rule))) : null));
+    answer.replaceChildren(h("p", {}, h("b", {}, `${count(c.wrong)} of ${count(c.rows)}`), " rows wrong, ",
+        h("b", {}, percent(rate)), ` (${rule.cls >= 0 ? "class" : "their classes"} ${percent(base)}): ${Card.points(rate - base)} points. `,
+        same ? h("a", { href: `#slice-${same.number}` }, `Entry #${same.number} of the list is this rule.`) : null),
+      h("p", { class: "hint" }, h("span", { class: "claim suggested" }, "suggested"), " These rows were seen before the rule was " +
+        "chosen, so this is no proof. The test: ", h("code", {}, `spotter claim FOUND "${quoted(said(rule))}"`)),
+      h("p", { class: "row" }, c.classes === 1
+        ? List.button("Show these rows", () => List.addOwn(c.member, c.place, said(rule))) : null));
   }
 
   function draw(m) {
@@ -85,7 +90,8 @@ const Rule = (() => {
     const add = t => { field.value = field.value.trim() ? `${field.value.replace(/\s*&?\s*$/, "")} & ${t}` : t; field.focus(); };
     const form = h("form", { class: "bar", onsubmit: e => { e.preventDefault(); ask(field.value, m); } }, field,
                    h("button", { class: "small", type: "submit" }, "Count"));
-    return [h("section", { id: "own-rule", "aria-labelledby": "rule-title" }, h("h2", { id: "rule-title" }, "A rule of your own"),
+    return [h("section", { id: "own-rule", "aria-labelledby": "rule-title" },
+      h("h2", { id: "rule-title" }, "A rule of your own"),
       h("p", { class: "key-line" }, "Attributes, and a class if you like, with & between them."), form,
       h("details", {}, h("summary", {}, plural(names.length, "attribute")), h("p", { class: "row items" },
         ...names.slice(0, MOST).map(t => List.button(t, () => add(t)))), names.length > MOST

@@ -8,8 +8,8 @@ function writeHelp() {
         : "A slice is such a group as a method found it; it may be chance. Numbers are of all rows, also where pictures are " +
           "missing here."),
     isRun ? null : p(...claimHelp()),
-    p("The map is folded where it is of principal components, which seldom show a cause. On it rows that lie close to each other look alike to the model. Colour is the model’s confidence in the true " +
-      "class; a cross is a wrong row. Drag to move, turn the wheel to zoom, point at a row to see it, click on one to select " +
+    p((isRun ? "" : "The map is folded where it is of principal components, which seldom show a cause. ") + "On the map rows " +
+      "that lie close to each other look alike to the model. Colour is the model’s confidence in the true class; a cross is a wrong row. Drag to move, turn the wheel to zoom, point at a row to see it, click on one to select " +
       "its slice. A map of t-SNE or UMAP keeps neighbours; how far apart two groups lie, and how large they are, means " +
       "little. " + (what.findings.some(f => f.merged) ? "Slices with a proof were found on two parts of the rows, each with a map " +
       "of its own; these do not fit together, so the page shows the principal components of all rows of a class." : "")),
