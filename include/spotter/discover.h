@@ -474,7 +474,8 @@ spot_status spot_findings_write(spot_ctx *c, const char *dir, const spot_finding
 spot_status spot_findings_json(spot_ctx *c, char **text, const spot_findings *f, const spot_subject *s,
                                const spot_discover_options *o);
 
-/* Reads from such a folder all that spot_report_findings needs: s has no features, f no fit, o only the names of the methods.
+/* Reads from such a folder all that spot_report_findings needs: s has no features, f no fit, o only the names of the methods,
+ * the options of the proof, and the attributes, which s owns.
  * Pictures are read from their recorded paths, relative to the directory in which the folder was written. The writer of the
  * folder chose these paths, so only files of the recorded size and modification time count; others are left out with a
  * warning. s owns all memory: close f, then s. SPOT_INPUT where the folder has no subject.safetensors (an old version), or

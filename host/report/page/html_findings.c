@@ -106,39 +106,6 @@ static void write_accuracy(spot_page *p, const spot_subject *s)
     spot_json_put_int(p->at, "wrong", a.wrong);
 }
 
-/* Summary, classes and entries as a block: an entry repeats what its slice says, which deflates well. */
-static void write_list(report *r, int k)
-{
-    spot_page *p = r->p;
-    spot_json j;
-    spot_status how = spot_json_begin(p->c, &j, NULL);
-
-    if (how == SPOT_OK) {
-        spot_json_object(&j, NULL);
-        spot_slice_list_members.put(&j, &(spot_slice_list_row){ &r->entries[k], r->f[k], r->s[k], r->o[k], NULL });
-        spot_json_end(&j);
-        how = spot_json_whole(p->c, &j, "the list");
-        if (how == SPOT_OK) spot_page_block(p, "list", j.out.bytes, j.out.used);
-        spot_json_free(&j);
-    }
-    if (how) p->blocks.status = how;
-}
-
-/* Rows whose labels may be wrong, and the class that each seems to have. */
-static void write_suspects(report *r, int k)
-{
-    const spot_suspects *x = &r->f[k]->suspects;
-    int32_t *row = x->known ? malloc(((size_t)x->count + 1) * sizeof *row) : NULL;
-
-    if (!x->known) return;
-    if (!row) { r->p->blocks.status = SPOT_NOMEM; return; }
-    for (int i = 0; i < x->count; i++) row[i] = r->row[k][x->row[i]];
-    spot_page_block(r->p, "suspects", row, (size_t)x->count * sizeof *row);
-    for (int i = 0; i < x->count; i++) row[i] = x->cls[i];
-    spot_page_block(r->p, "suspect_classes", row, (size_t)x->count * sizeof *row);
-    free(row);
-}
-
 static void write_models(report *r)
 {
     spot_page *p = r->p;
@@ -158,10 +125,9 @@ static void write_models(report *r)
         write_accuracy(p, s);
         spot_page_text(p, "note", spot_findings_note(note, r->f[k], s));
         write_predictions(p, s, r->row[k]);
-        write_suspects(r, k);
         if (spot_subject_is_grouped(s)) spot_json_put_int(p->at, "groups", s->groups);
         spot_slice_tests.put(p->at, &(spot_tests_row){ r->o[k], r->f[k] });
-        write_list(r, k);
+        spot_page_list(r, k);
         spot_json_end(p->at);
     }
     spot_json_end(p->at);
@@ -273,27 +239,6 @@ static void write_map(report *r, const map *m)
     spot_json_end(p->at);
 }
 
-/* The first model's attributes, a bit for each row and item. They count for the budget, and pictures come after them. */
-static void write_attributes(report *r)
-{
-    enum { PART = 8 };         /* of the budget */
-    const spot_attributes *a = r->o[0]->attributes;
-    const size_t width = ((size_t)r->s[0]->n + 7) / 8;
-    uint8_t *bits;
-
-    if (!a || !a->items || (!r->p->o->full && width * (size_t)a->items > r->p->o->budget / PART)) return;
-    bits = malloc(width * (size_t)a->items + 1);
-    if (!bits) { r->p->blocks.status = SPOT_NOMEM; return; }
-    for (int k = 0; k < a->items; k++)
-        for (size_t i = 0; i < width; i++)
-            bits[(size_t)k * width + i] = (uint8_t)(a->bit[(size_t)k * a->words + i / 8] >> 8 * (i % 8));
-    spot_json_object(r->p->at, "attributes");
-    spot_page_words(r->p, "names", a->name, a->items);
-    spot_page_block(r->p, "bits", bits, width * (size_t)a->items);
-    spot_json_end(r->p->at);
-    free(bits);
-}
-
 static void write_all(report *r)
 {
     spot_page *p = r->p;
@@ -305,7 +250,7 @@ static void write_all(report *r)
     spot_json_end(p->at);
     spot_json_put_int(p->at, "rows", r->s[0]->n);
     if (r->s[0]->id) spot_page_words(p, "ids", r->s[0]->id, r->s[0]->n);
-    write_attributes(r);
+    spot_page_attributes(r);
     write_models(r);
     spot_json_array(p->at, "places", 0, 0);
     for (int k = 0; k < r->places; k++) write_place(r, &r->place[k]);

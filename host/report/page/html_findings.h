@@ -1,4 +1,4 @@
-/* html_findings.h - what the page of findings holds, and its slices (html_slices.c).
+/* html_findings.h - what the page of findings holds, its slices (html_slices.c) and lists (html_lists.c).
  *
  *     rows      the first model's rows, 0 to n - 1; those of other models are matched to them by id
  *     places    the rows of one class of one model: examined together, and on one map
@@ -36,5 +36,10 @@ int spot_page_class_of(const spot_subject *s, int i, int cls);
 
 /* Adds a slice of model k, an object. r->local is of the finding's rows. */
 void spot_page_slice(spot_findings_page *r, int k, const spot_finding *f, const spot_slice *s);
+
+/* Add model k's summary, classes, entries and suspect labels; the first model's attributes, a bit for each row and item. These
+ * count for the budget, and pictures come after them. */
+void spot_page_list      (spot_findings_page *r, int k);
+void spot_page_attributes(spot_findings_page *r);
 
 #endif
