@@ -30,7 +30,8 @@ typedef struct {
     const spot_slice *slice;
     spot_slice_kind kind;
     int    cls, size, entry;           /* entry: from 0; -1: none yet */
-    bool   rule, leads;
+    int    rule;                       /* 2: it is a rule; 1: a rule describes it; 0 */
+    bool   leads;
     double excess;                     /* judged wrong rows beyond the class's rate */
 } ranked_slice;
 
@@ -48,7 +49,7 @@ static int says_more(const void *a, const void *b)
 
     if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
     if ((x->cls < 0) != (y->cls < 0)) return x->cls < 0 ? -1 : 1;
-    if (x->rule != y->rule) return x->rule ? -1 : 1;
+    if (x->rule != y->rule) return y->rule - x->rule;
     if (x->excess != y->excess) return x->excess > y->excess ? -1 : 1;
     if (x->size != y->size) return x->size > y->size ? -1 : 1;
     return x->at.finding != y->at.finding ? x->at.finding - y->at.finding : x->at.slice - y->at.slice;
@@ -62,8 +63,9 @@ static void rank_slices(ranked_slice *all, const spot_findings *f)
         for (int k = 0; k < f->finding[i].slices; k++) {
             const spot_finding *g = &f->finding[i];
             const spot_slice *s = &g->slice[k];
-            all[n++] = (ranked_slice){ { i, k }, s, spot_slice_kind_of(g, s), g->cls, s->size, -1, spot_slice_is_rule(s),
-                                       false, excess_of(g, s) };
+            const int rule = s->proof && s->proof->rule_items ? 2 : spot_slice_is_rule(s);
+            all[n++] = (ranked_slice){ { i, k }, s, spot_slice_kind_of(g, s), g->cls, s->size, -1, rule, false,
+                                       excess_of(g, s) };
         }
     qsort(all, (size_t)n, sizeof *all, says_more);
 }

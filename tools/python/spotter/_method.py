@@ -215,7 +215,7 @@ class Method(Results, Gathers, Estimator):
                 c.patiently("spot_findings_describe", ct.byref(findings), ct.byref(subject.c), ct.byref(options))
             finally:
                 lib.spot_attributes_close(ct.byref(table))
-        self._read(held)
+        self._describe_again(held)
         return self
 
     def _new_rows(self, embeddings: Any, targets: Any, probs: Any, losses: Any, images: Any) -> Subject:

@@ -52,6 +52,7 @@ class Results:
     classes_: List[Dict[str, Any]]
     entries_: List[Dict[str, Any]]
     summary_: List[str]
+    _order: List[Any]                              # (finding, place in it) of each of slices_
     map_: Array
     left_out_: List[str]
     failures_: Dict[str, str]
@@ -108,20 +109,35 @@ class Results:
         """slices_ by their numbers, and what comes with them."""
         told = held.told()
         n, subject, order = held.subject.c.n, held.subject, held.order()
-        self.slices_, self.labels_ = [], np.full(n, -1, np.int32)
+        self.slices_, self._order = [], order
         c_findings, findings = list(held.each()), told["findings"]
         wrong, predicted = subject.wrong(), subject.predictions()
         for i, k in order:
             s = c_findings[i].slice[k]
             rows = np.ctypeslib.as_array(s.row, (s.size,)).copy() if s.size else np.zeros(0, np.int32)
-            one = Slice(findings[i]["slices"][k], findings[i], rows, taken_for(subject.names, wrong, predicted, rows))
-            self.labels_[rows[self.labels_[rows] < 0]] = len(self.slices_)
-            self.slices_.append(one)
+            self.slices_.append(Slice(findings[i]["slices"][k], findings[i], rows,
+                                      taken_for(subject.names, wrong, predicted, rows)))
         self.failures_ = {"all" if f["class"] is None else f["class"]: f["message"] for f in findings if "message" in f}
         made = held.findings.map
         self.map_ = np.ctypeslib.as_array(made, (n, 2)).copy() if made else np.full((n, 2), np.nan, np.float32)
         self.left_out_ = [one["class"] for one in told["left_out"]]
+        self._number(told, n)
+
+    def _number(self, told: Dict[str, Any], n: int) -> None:
+        self.labels_ = np.full(n, -1, np.int32)
+        for k, one in enumerate(self.slices_):
+            self.labels_[one.rows[self.labels_[one.rows] < 0]] = k
         self.classes_, self.entries_, self.summary_ = told["classes"], told["entries"], told["summary"]
+
+    def _describe_again(self, held: Fitted) -> None:
+        """Words may make one entry of several slices, which numbers them anew."""
+        told, known, self._order = held.told(), dict(zip(self._order, self.slices_)), held.order()
+        for (i, k), one in known.items():
+            now = told["findings"][i]["slices"][k]
+            one.number, one.entry = now["number"], now["entry"]
+            one.read_description(now)
+        self.slices_ = [known[at] for at in self._order]
+        self._number(told, held.subject.c.n)
 
     def cluster_ids(self) -> Array:
         """(n,) int: the slice of each row of fit, as labels_, -1 for none, as cleanlab's Datalab takes it: find_issues(
