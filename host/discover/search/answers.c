@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "discover/search/entries.h"
 #include "discover/search/search.h"
 #include "discover/subject/subject_memory.h"
 

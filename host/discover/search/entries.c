@@ -1,8 +1,9 @@
 /* entries.c - slices as a reader sees them: entries, in one order, with one number for each slice (spotter/discover.h). */
-#include "discover/search/entries.h"
-
 #include <math.h>
 #include <stdlib.h>
+
+#include "discover/search/entry_facts.h"
+#include "discover/search/search.h"
 
 static bool stands_out(const spot_finding *f, const spot_slice *s)
 {

@@ -2,7 +2,7 @@
  * tools/python/spotter/slices.schema.json describes them. */
 #include <math.h>
 
-#include "discover/search/entries.h"
+#include "discover/search/entry_facts.h"
 #include "result/result.h"
 
 static const spot_slice_list_row *list_of(const void *row) { return row; }

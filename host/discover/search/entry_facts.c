@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "discover/search/entries.h"
+#include "discover/search/entry_facts.h"
 #include "result/columns.h"
 
 #define DOUBT 0.05                     /* p from which a description may be chance */

@@ -1,6 +1,6 @@
-/* entries.h - parts of spot_findings_entries (spotter/discover.h): entries.c groups and orders, entry_facts.c counts. */
-#ifndef SPOTTER_ENTRIES_H
-#define SPOTTER_ENTRIES_H
+/* entry_facts.h - figures, kind and title of an entry: what spot_findings_entries (spotter/discover.h) counts and names. */
+#ifndef SPOTTER_ENTRY_FACTS_H
+#define SPOTTER_ENTRY_FACTS_H
 
 #include "spotter/discover.h"
 
@@ -21,9 +21,6 @@ bool spot_slice_same_rule(const spot_slice *x, const spot_slice *y);
 /* The class's name in sentences, shortened: "devices", "class 7". Returns text. */
 typedef char spot_class_title[4 * 40 + 16];
 const char *spot_class_called(spot_class_title text, const spot_subject *s, int cls);
-
-/* *cls (*classes), to be freed: spot_slice_list.cls. */
-spot_status spot_count_classes(spot_ctx *c, spot_class_errors **cls, int *classes, const spot_subject *s);
 
 /* Fills all members but number and folded from x's members and claim. */
 spot_status spot_entry_count(spot_ctx *c, spot_entry_builder *b, spot_entry *x);

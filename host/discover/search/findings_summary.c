@@ -1,11 +1,11 @@
-/* summary.c - the sentences on top of terminal and page (spotter/discover.h). All numbers are of the findings but two: how many
+/* findings_summary.c - the sentences on top of terminal and page (spotter/discover.h). All numbers are of the findings but two: how many
  * new rows tell whether a cause is still there, and what the judging rows would have confirmed. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "discover/search/entries.h"
+#include "discover/search/entry_facts.h"
 #include "stats/statistics.h"
 
 enum { CAUSES = 3, WORST = 3, FEWEST = 10, MOST = 1000 };      /* named causes and classes; new rows that are asked for */

@@ -46,6 +46,9 @@ size_t spot_subject_bytes(const spot_subject *s);
 spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates,
                            int count, size_t results, int *together, spot_bytes *needs);
 
+/* *cls (*classes), to be freed: spot_slice_list.cls. */
+spot_status spot_count_classes(spot_ctx *c, spot_class_errors **cls, int *classes, const spot_subject *s);
+
 /* Writes "class "cat"" or "all rows" into text, for sentences, and returns it. Control characters become '?'. */
 const char *spot_class_words(char *text, size_t size, const spot_subject *s, int cls);
 
