@@ -219,6 +219,26 @@ for f in found["findings"]:
         own = [r["id"] for r in csv.DictReader(lines) if r["number"] == str(s["number"])]
     assert own == [f"img{i:04d}" for i in rows]
 PYTHON
+cp out table
+run 0 "" assign ruled --embeddings all.npz:e --labels all.npz:y --probs all.npz:p --ids ids.csv:id --attributes table.csv:name \
+    --out again.csv
+/usr/bin/python3 - <<'PYTHON' || fail "the rows of a rule are others when they are assigned"
+import csv, json
+rules = {s["number"] for f in json.load(open("ruled/slices.json"))["findings"] for s in f["slices"] if "rule" in s}
+rows = [sorted((r["number"], r["id"]) for r in csv.DictReader(open(f)) if int(r["number"]) in rules)
+        for f in ("ruled/slices.csv", "again.csv")]
+assert rules and rows[0] == rows[1]
+PYTHON
+grep -q 'come without' err && fail "rules have attributes, and a warning says that they have none"
+run 0 "slices are rules of attributes, and new rows come without" assign ruled --embeddings all.npz:e --labels all.npz:y \
+    --probs all.npz:p --out again.csv
+run 0 "has no column of" assign ruled --embeddings all.npz:e --labels all.npz:y --probs all.npz:p --ids ids.csv:id \
+    --attributes numbers.csv:name --out again.csv
+/usr/bin/python3 -c "import numpy as np; a = np.load('all.npz'); np.save('second.npy', a['p'])"
+run 0 "" compare ruled second.npy --attributes table.csv:name
+grep -q 'rules of attributes are not compared' err && fail "rules are not compared, though there are attributes"
+run 0 "rules of attributes are not compared" compare ruled second.npy
+cp table out
 grep -qE '^ +is: not indoor and weather=snow$' out || fail "no rule is said: $(cat out)"
 grep -qE '^ +[0-9]+ of [0-9]+ wrong \(class [0-9]+ %\), on unseen rows' out || fail "no figures of a rule: $(cat out)"
 

@@ -9,14 +9,14 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "discover/search/discover_run.h"
-#include "discover/subject/fits.h"
+#include "discover/subject/fit_rules.h"
 #include "stats/group_sums.h"
 #include "stats/statistics.h"
 
 typedef struct {
     cli_machine machine;
     spot_subject_files files;
-    const char *dir, *rows_file, *out;
+    const char *dir, *rows_file, *out, *attributes;
     bool json;
 } assign_flags, cli_flags;
 
@@ -35,6 +35,7 @@ typedef struct {
     judged *slice;             /* where labels and probabilities are known; else NULL */
     bool    merged;            /* slices of a proof */
     spot_fits fits;
+    spot_attributes attributes;        /* items of the rules, for the new rows */
 } counts;
 
 static const cli_row table[] = {
@@ -60,6 +61,8 @@ static const cli_row table[] = {
       .flags = CLI_ROWS_PATH, .help = "names of the rows" },
     { "groups",     0,   "G|rows", CLI_TEXT, CLI_AT(files.groups), .otherwise = "each row alone", .flags = CLI_ROWS_PATH,
       .help = "video, patient or other group of each new row: rows with an equal word or number depend on each other" },
+    { "attributes", 0,   "FILE", CLI_TEXT, CLI_AT(attributes), .flags = CLI_ROWS_PATH,
+      .help = "table.csv with a record for each new row, or table.csv:COLUMN with their ids, for slices that are rules" },
     { "json",       'j', NULL,   CLI_ON,   CLI_AT(json), .help = "one JSON object on stdout at the end" },
     { "out",        'o', "FILE", CLI_TEXT, CLI_AT(out), .most = 1000, .need = "slices2.csv",
       .help = "CSV file with a line for every row in every slice: id, class, method, seed, rank (in the class), number (of the "
@@ -282,6 +285,8 @@ static spot_status assign_one(spot_ctx *c, FILE *out, const assign_flags *o, con
     if (how == SPOT_OK) how = SPOT_TAKE(c, &a, member, (size_t)rows.n * g->slices);
     if (!o->files.probs && !o->files.losses) rows.confidence = NULL;
     if (how == SPOT_OK) how = spot_assign(c, member, g->slices, &rows, &g->fit, g->bdm);
+    if (how == SPOT_OK && o->attributes)
+        how = spot_fit_rules_assign(c, member, &rows, &n->fits, (int)(g - n->fits.of), &n->attributes);
     if (how == SPOT_OK) put_members(out, s, &rows, g, member, n);
     if (how == SPOT_OK && n->slice) how = judge_slices(c, s, &rows, g, member, n);
     spot_arena_close(&a);
@@ -369,8 +374,9 @@ static void warn_of_rules(spot_ctx *c, const spot_fits *f)
 
     for (int i = 0; i < f->count; i++) rules += f->of[i].rules, slices += f->of[i].slices;
     if (rules)
-        spot_log(c, SPOT_LOG_WARN, "%d of %d slices are rules of attributes, which new rows do not have here: they join by the "
-                 "vote of their neighbours, so that these rates are not those of the rules", rules, slices);
+        spot_log(c, SPOT_LOG_WARN, "%d of %d slices are rules of attributes, and new rows come without: they join by the vote "
+                 "of their neighbours, so that these rates are not those of the rules; give --attributes FILE.csv", rules,
+                 slices);
 }
 
 /* Room for the rates of all slices, where the rows' errors are known. */
@@ -398,11 +404,12 @@ static spot_status assign(spot_ctx *c, const assign_flags *o, counts *n)
     how = choose_only_class(c, o, f);
     if (how == SPOT_OK) how = spot_rows_read(c, &s, &o->files, &f->known);
     if (how == SPOT_OK) how = check_classes(c, &s, f);
+    if (how == SPOT_OK && o->attributes) how = spot_fit_rules_read(c, &n->attributes, f, o->attributes, &s);
     if (how == SPOT_OK) how = open_claims(c, o, f, n);
     if (how == SPOT_OK) how = assign_all(c, o, &s, f, n);
     if (how == SPOT_OK && n->slice) how = correct(c, n);
     if (how == SPOT_OK && n->slices && !n->merged) warn_of_rates(c);
-    if (how == SPOT_OK) warn_of_rules(c, f);
+    if (how == SPOT_OK && !o->attributes) warn_of_rules(c, f);
     if (how == SPOT_OK && n->slices && !o->json) print_claims(n, &s);
     spot_subject_close(&s);
     return how;
@@ -419,6 +426,7 @@ static spot_status assign_and_print(spot_ctx *c, void *input)
     else if (s == SPOT_OK) printf("%d rows, %d times in a slice: %s\n", n.rows, n.members, o->out);
     free(n.slice);
     spot_fits_close(&n.fits);
+    spot_attributes_close(&n.attributes);
     return s;
 }
 

@@ -11,6 +11,7 @@
 #include "discover/proof/judge.h"
 #include "discover/search/class_map.h"
 #include "discover/search/vote.h"
+#include "discover/subject/fit_rules.h"
 #include "stats/statistics.h"
 #include "study/chain.h"
 
@@ -92,6 +93,7 @@ typedef struct {
     spot_view      view;
     spot_judged   *first, *end;        /* pieces of the class */
     uint64_t      *found, *judged;     /* of a slice */
+    spot_rule      rule[SPOT_MAX_HYPOTHESES];  /* of each slice of the class */
 } maker;
 
 /* The piece whose numbers are the slice's: the surest confirmed rule, else the surest piece. */
@@ -171,6 +173,7 @@ static spot_status prove_slice(maker *m, const spot_proved *k, spot_slice *s, in
     p->claim = spot_is_significant(p->p, j->p.level) ? SPOT_CLAIM_CONFIRMED    /* suggested: surer than all in chance errors */
              : j->p.chance && head->alone < j->best ? SPOT_CLAIM_SUGGESTED : SPOT_CLAIM_CHANCE;
     SPOT_TRY(keep_rule(m, p, &head->said.rule));
+    m->rule[slice] = head->said.rule;
     SPOT_TRY(SPOT_TAKE(j->c, a, p->piece, pieces));
     SPOT_TRY(SPOT_TAKE(j->c, a, p->origin, s->size));
     for (const spot_judged *g = m->first; g < m->end; g++)
@@ -195,6 +198,7 @@ static spot_status keep_fit(maker *m, spot_finding *g, const spot_hypotheses *fo
     memset(member, 0, (size_t)g->n * (size_t)found->len);
     for (int h = 0; h < found->len; h++)
         for (int i = 0; i < found->h[h].len; i++) member[(size_t)found->h[h].row[i] * (size_t)found->len + (size_t)h] = 1;
+    SPOT_TRY(spot_fit_rules_put(m->j->c, &g->fit, m->j->o->attributes, m->rule, found->len));
     return spot_vote_fit(m->j->c, &g->fit, m->view.feature, g->n, m->view.d, member, found->len, m->j->p.neighbours);
 }
 

@@ -8,6 +8,11 @@
 
 enum { SPOT_NO_FLAG = 2 };             /* the value of a row that has none */
 
+/* The same with the items of `like`, by their names and ranges, whatever the table has else. An item whose column is not there
+ * holds for no row; a warning names it. */
+spot_status spot_attributes_like(spot_ctx *c, spot_attributes *a, const char *where, const spot_subject *s,
+                                 const spot_attributes *like);
+
 void spot_attributes_begin(spot_attributes *a, int rows);
 
 /* Adds an item that holds for no row yet; *bit (words) is valid until the next item. Columns come in ascending order. */

@@ -37,6 +37,8 @@ typedef struct {
     const char *file;
     char *const *id;                   /* (rows): ids of the rows */
     int     rows, columns, id_column;  /* id_column -1: records are in the order of the rows */
+    const spot_attributes *like;       /* the items to look for; NULL: those that the table has */
+    int    *of;                        /* (like->items): the column of each; -1: none */
     const int *file_row;               /* (rows): as in spot_subject */
     int     file_rows, next;           /* records in the order of the rows; the next of `rows` among them */
     column *column;
@@ -149,6 +151,70 @@ static spot_status keep_cell(attributes_reader *r, column *k, const char *text)
     return SPOT_OK;
 }
 
+/* ---- items that are looked for ---- */
+
+/* Whether an item is of this column: "indoor", "not indoor", "weather=snow", "size=low (<= 3.2)". */
+static bool is_of_column(const char *item, const char *head)
+{
+    const size_t n = strlen(head);
+
+    return n && (!strcmp(item, head) || (!strncmp(item, "not ", 4) && !strcmp(item + 4, head))
+                 || (!strncmp(item, head, n) && item[n] == '='));
+}
+
+static bool has_value(const attributes_reader *r, int item, const char *head, const char *text)
+{
+    const spot_attributes *like = r->like;
+    const char *name = like->name[item], *value = name + strlen(head) + 1;
+    double x, y;
+
+    if (!isnan(like->range[item][0]))
+        return read_number(r, &x, text) && x > like->range[item][0] && x <= like->range[item][1];
+    if (!strcmp(name, head)) return flag_of(r, text) == 1;
+    if (!strncmp(name, "not ", 4) && !strcmp(name + 4, head)) return flag_of(r, text) == 0;
+    return !strcmp(value, text) || (read_number(r, &x, value) && read_number(r, &y, text) && x == y);
+}
+
+/* Second pass: the items of a column, for the rows of the record. */
+static spot_status keep_like(attributes_reader *r, int k, const char *text)
+{
+    const span rows = r->record[r->records];
+
+    for (int item = 0; item < r->like->items && *text; item++) {
+        if (r->of[item] != k || !has_value(r, item, r->column[k].name, text)) continue;
+        for (int i = rows.first; i < rows.end; i++) {
+            const int row = r->order ? r->order[i] : i;
+            r->a->bit[(size_t)item * r->a->words + (size_t)row / 64] |= (uint64_t)1 << row % 64;
+        }
+    }
+    return SPOT_OK;
+}
+
+/* Finds the column of each item, the longest name of several; those without one hold for no row. */
+static spot_status begin_like(attributes_reader *r)
+{
+    int missing = 0, first = 0;
+
+    spot_attributes_begin(r->a, r->rows);
+    r->of = malloc(((size_t)r->like->items + 1) * sizeof *r->of);
+    if (!r->of) return spot_fail(r->c, SPOT_NOMEM, "no memory for %d attributes", r->like->items);
+    for (int item = r->like->items - 1; item >= 0; item--) {
+        r->of[item] = -1;
+        for (int k = 0; k < r->columns; k++)
+            if (k != r->id_column && is_of_column(r->like->name[item], r->column[k].name)
+                && (r->of[item] < 0 || strlen(r->column[k].name) > strlen(r->column[r->of[item]].name))) r->of[item] = k;
+        if (r->of[item] < 0) missing++, first = item;
+    }
+    for (int item = 0; item < r->like->items; item++) {
+        uint64_t *bit;
+        SPOT_TRY(spot_attributes_item(r->c, r->a, item, &bit, "%s", r->like->name[item]));
+    }
+    if (missing)
+        spot_log(r->c, SPOT_LOG_WARN, "%s has no column of %d of %d attributes, such as \"%.80s\": no row has them", r->file,
+                 missing, r->like->items, r->like->name[first]);
+    return SPOT_OK;
+}
+
 /* ---- records ---- */
 
 static spot_status keep_span(attributes_reader *r, span rows)
@@ -229,6 +295,7 @@ static spot_status take_record(attributes_reader *r, spot_csv_cells cells, bool 
     for (; (more = spot_csv_cell_next(&cells, &cell)) > 0 && k < r->columns; k++) {
         SPOT_TRY((k == r->id_column ? take_text : take_cell)(r, &cell));
         if (k == r->id_column && !second) SPOT_TRY(find_rows(r));
+        else if (k != r->id_column && second && r->like) SPOT_TRY(keep_like(r, k, r->cell));
         else if (k != r->id_column) SPOT_TRY((second ? keep_cell : study_cell)(r, &r->column[k], r->cell));
     }
     if (more < 0)
@@ -449,10 +516,10 @@ static spot_status read_table(attributes_reader *r, const spot_blob *in, const c
     }
     SPOT_TRY(pass(r, in, false, id_column));
     SPOT_TRY(check_rows(r));
-    SPOT_TRY(choose_kinds(r));
+    SPOT_TRY(r->like ? begin_like(r) : choose_kinds(r));
     r->first_pass = r->records;
     SPOT_TRY(pass(r, in, true, id_column));
-    return r->cut ? compare_column(r) : make_items(r);
+    return r->like ? SPOT_OK : r->cut ? compare_column(r) : make_items(r);
 }
 
 static void close_reader(attributes_reader *r)
@@ -472,6 +539,7 @@ static void close_reader(attributes_reader *r)
     free(r->record);
     free(r->record_of);
     free(r->cell);
+    free(r->of);
 }
 
 static spot_status read_file(attributes_reader r, const char *where)
@@ -514,4 +582,11 @@ spot_status spot_attributes_compare(spot_ctx *c, uint8_t *in, const spot_subject
 
     return read_file((attributes_reader){ .c = c, .a = &none, .id = s->id, .rows = s->n, .file_row = s->file_row,
                                           .file_rows = s->n + s->left_out, .cut = cut, .in = in }, where);
+}
+
+spot_status spot_attributes_like(spot_ctx *c, spot_attributes *a, const char *where, const spot_subject *s,
+                                 const spot_attributes *like)
+{
+    return read_file((attributes_reader){ .c = c, .a = a, .id = s->id, .rows = s->n, .file_row = s->file_row,
+                                          .file_rows = s->n + s->left_out, .like = like }, where);
 }
