@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test_groups.sh BUILD: rows in groups from the options to the files: discover, assign and compare; errors of chance that are shared
-# within a video prove nothing in any of them; groups of one row change nothing.
+# test_groups.sh BUILD: rows in groups from the options to the files: discover, assign and compare; errors of chance that are
+# shared within a video prove nothing in any of them; groups of one row change nothing.
 set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 /usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "needs python3-numpy"; exit 77; }
@@ -37,6 +37,9 @@ refused 2 discover "${rows[@]}" --groups t.csv:some --out found
 import csv, json
 k = json.load(open("found/slices.json"))
 assert k["subject"]["groups"] == 40 and k["subject"]["largest_group"] == 25, k["subject"]
+proofs = [s["proof"] for f in k["findings"] for s in f["slices"]]
+assert proofs and all(1 <= p["judged_groups"] <= p["judged"] and p["corrected_p"] >= p["least_p"] > 0 for p in proofs), proofs
+assert all(e["judged_groups"] >= 1 for p in proofs for e in p["pieces"])
 for r in csv.DictReader(open("found/slices.csv")):
     assert r["group"] == f"ride {int(r['id']) // 25}", r
 PYTHON
@@ -49,7 +52,7 @@ for word in rows t.csv:own; do
         cmp -s plain/$name alone/$name || fail "$name of --groups $word is another"
     done
 done
-! grep -q group plain/slices.json || fail "groups where there are none"
+! grep -q 'groups":' plain/slices.json || fail "groups where there are none"
 
 # --- new rows: the same videos fail again, which says nothing about others
 new=(-e e2.npy -y y.npy -p p2.npy)

@@ -327,6 +327,8 @@ def test_groups_are_those_of_the_command():
         found = spotter.discover(feature, target, probs, groups=groups, method="ward", device="cpu")
         assert without_source(found.json) == without_source(there)
         assert any("500 rows are in 50 groups" in note for note in found.notes_), found.notes_
+    assert all(s.proof.judged_groups > 0 and s.proof.corrected_p >= s.proof.least_p > 0 for s in found.slices_)
+    assert f"in {found.slices_[0].proof.judged_groups} groups" in repr(found) and " groups</td>" in found._repr_html_()
     found.save("g_by_python", report=False)
     same_bytes("g_by_python", "g_by_program")
     again = pickle.loads(pickle.dumps(found))

@@ -39,9 +39,9 @@ static void print_slices(const spot_versions *v, const spot_subject *s)
     }
     if (!v->slices) printf("     no blindspot of either version is confirmed, and no slice changed\n");
     if (pending)
-        printf("\npending: the rows cannot tell, and nothing fails by it. A change is shown where %d %s or more turn, all\n"
-               "of them wrong or all of them right; where %s turn both ways it takes more: collect such rows.\n", enough, turn,
-               turn);
+        printf("\npending: the rows cannot tell, and nothing fails by it. A change is shown where %d %s or\n"
+               "more turn, all of them wrong or all of them right; where %s turn both ways it takes more:\n"
+               "collect such rows.\n", enough, turn, turn);
 }
 
 static void print_classes(const spot_versions *v, const spot_subject *s)

@@ -29,8 +29,8 @@ void        spot_group_sums_add  (spot_group_sums *g, int group, double value);
 double spot_signs_tail (const spot_group_sums *g, uint32_t address);
 double spot_signs_below(const spot_group_sums *g, uint32_t address);
 
-/* The mean over all rows, with the interval by Student's t of the groups' parts (n - 1 degrees of freedom), each end beyond which
- * has probability `tail`. NaN from -1 to 1 for no rows; one group leaves everything open. */
+/* The mean over all rows, with the interval by Student's t of the groups' parts (n - 1 degrees of freedom), beyond each end of
+ * which lies `tail`. NaN from -1 to 1 for no rows; one group leaves everything open. */
 spot_interval spot_group_mean(const spot_group_sums *g, double tail);
 
 /* The hull of both. */

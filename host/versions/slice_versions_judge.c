@@ -74,7 +74,7 @@ static spot_interval change_of(judging *j, const spot_version_counts *k, const i
     return spot_wider(alone, spot_group_mean(&j->sums, spot_normal_tail(z)));
 }
 
-/* k (n), all counts that are tested, with their p alone, get p_worse, p_better and enough: a family of tests in each direction. */
+/* k (n), all counts that are tested, get `enough`, and their p are corrected: a family of tests in each direction. */
 static spot_status test_family(spot_ctx *c, spot_version_counts **k, int n, double level)
 {
     spot_ranked_p *scratch;

@@ -291,8 +291,8 @@ spot_answers spot_answers_of(const spot_subject *s, int cls);
 enum { SPOT_FINDINGS_NOTE = 400 };
 const char *spot_findings_note(char text[SPOT_FINDINGS_NOTE], const spot_findings *f, const spot_subject *s);
 
-/* A sentence where too few groups of rows judged the slice: one; or, of a slice that is not confirmed, m with 2^-m > level.
- * Else "". Returns text. */
+/* A sentence where too few groups of rows judged the slice: one, or so few that its least_p is above level. Else "". Returns
+ * text. */
 enum { SPOT_GROUPS_NOTE = 240 };
 const char *spot_groups_note(char text[SPOT_GROUPS_NOTE], const spot_subject *s, const spot_slice *p, double level);
 

@@ -167,7 +167,7 @@ static void tell_power(const teller *t, int tests)
     spot_class_title name;
     int judging, wrong, m, w;
 
-    if (!g || t->s->group) return;     /* rows of a group count less than rows */
+    if (!g || spot_subject_is_grouped(t->s)) return;     /* rows of a group count less than rows */
     judging = (int)(g->n * (p->parts == 1 ? p->holdout : 0.5));
     wrong = (int)((double)judging * g->wrong / g->n);
     m = judging / 10 > 5 ? judging / 10 : judging < 5 ? judging : 5;

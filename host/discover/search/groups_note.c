@@ -1,5 +1,4 @@
 /* groups_note.c - what a slice's groups leave open, as a sentence. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +28,8 @@ const char *spot_groups_note(char text[SPOT_GROUPS_NOTE], const spot_subject *s,
     if (m == 1) {
         if (*own) snprintf(name, sizeof name, " (%.*s)", (int)spot_utf8(own, most), own);
         snprintf(text, SPOT_GROUPS_NOTE, "fails in this group%s; 1 group proves nothing about others", name);
-    } else if (m > 1 && p->proof->claim != SPOT_CLAIM_CONFIRMED && ldexp(1, -m) > level)
-        snprintf(text, SPOT_GROUPS_NOTE, "its judged rows lie in %d groups: too few to prove anything about others", m);
+    } else if (m > 1 && p->proof->least_p > level)
+        snprintf(text, SPOT_GROUPS_NOTE, "its judged rows lie in %d groups, which prove nothing about others: whatever fails "
+                 "there, p is not below %.2g", m, p->proof->least_p);
     return text;
 }

@@ -151,10 +151,16 @@ static void judged_groups(spot_quantity_value *v, const void *row)
     if (((const spot_proof *)row)->groups) v->value = ((const spot_proof *)row)->groups;
 }
 
+static void least_p(spot_quantity_value *v, const void *row)
+{
+    if (((const spot_proof *)row)->groups) v->value = ((const spot_proof *)row)->least_p;
+}
+
 static const spot_quantity judged[] = {
 #define S(name_, field) SPOT_QUANTITY(name_, spot_proof, field)
     SPOT_COMPUTED("claim", SPOT_AS_TEXT, claim_name), S("corrected_p", p), S("judged", judged), S("wrong", wrong),
-    SPOT_COMPUTED("judged_groups", SPOT_AS_INT, judged_groups, .optional = true), S("class_rate", class_rate),
+    SPOT_COMPUTED("judged_groups", SPOT_AS_INT, judged_groups, .optional = true),
+    SPOT_COMPUTED("least_p", SPOT_AS_REAL, least_p, .optional = true), S("class_rate", class_rate),
     S("excess", excess.value), S("excess_low", excess.low), S("excess_high", excess.high), S("to_expect", shrunk),
     S("expected_rate", cell), SPOT_QUANTITIES_END
 };

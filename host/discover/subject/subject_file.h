@@ -24,7 +24,7 @@
  *     proofs       F64 (k, 14): of each slice                                  origins                U8: of each member
  *     pieces, piece_seeds    F64 (pieces, 10), I64 (pieces): slice by slice
  *     causes       I32 (k): of each slice, 0 for none; absent in older files
- *     judged_groups    I32 (k + pieces): of each slice, then of each piece; absent where rows have no groups
+ *     judged_groups    F64 (2 k + pieces): groups and least p of each slice, groups of each piece; absent where rows have none
  *
  * Words are bytes, each word with a NUL at its end, so that any file name is a word. The rows of a finding are the rows of its
  * class.

@@ -111,22 +111,23 @@ static spot_status get_causes(const subject_file_proof_reader *r, spot_findings 
 static spot_status get_judged_groups(const subject_file_proof_reader *r, spot_findings *f)
 {
     int64_t slices = 0, all = 0;
-    int32_t *slice, *piece;
+    double *slice, *piece;
 
     if (!spot_tensors_find(r->all, "judged_groups")) return SPOT_OK;
     for (int i = 0; i < f->count; i++) {
         slices += f->finding[i].slices;
-        for (int k = 0; k < f->finding[i].slices; k++) all += 1 + f->finding[i].slice[k].proof->pieces;
+        for (int k = 0; k < f->finding[i].slices; k++) all += 2 + f->finding[i].slice[k].proof->pieces;
     }
-    SPOT_TRY(get(r, "judged_groups", SPOT_I32, &all, 0, &slice));
+    SPOT_TRY(get(r, "judged_groups", SPOT_F64, &all, 0, &slice));
     for (int64_t i = 0; i < all; i++)
-        if (slice[i] < 0 || slice[i] > r->s->groups) return damaged(r, "judged_groups");
-    piece = slice + slices;
+        if (!(slice[i] >= 0 && slice[i] <= (i < 2 * slices && i % 2 ? 1 : r->s->groups))) return damaged(r, "judged_groups");
+    piece = slice + 2 * slices;
     for (int i = 0; i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++) {
             spot_proof *p = f->finding[i].slice[k].proof;
-            p->groups = *slice++;
-            for (int j = 0; j < p->pieces; j++) p->piece[j].groups = *piece++;
+            p->groups = (int)*slice++;
+            p->least_p = *slice++;
+            for (int j = 0; j < p->pieces; j++) p->piece[j].groups = (int)*piece++;
         }
     return SPOT_OK;
 }

@@ -289,23 +289,25 @@ static spot_status add_proofs(recorder *w, const spot_findings *f, const spot_di
     return SPOT_OK;
 }
 
-/* Groups of the judged rows: of each slice, then of each piece; absent where rows are alone. */
+/* Groups of the judged rows of each slice, and the least p that they can give; then groups of each piece. Absent where rows are
+ * alone. */
 static spot_status add_judged_groups(recorder *w, const spot_findings *f, const spot_subject *s, const spot_discover_options *o)
 {
     size_t slices = 0, pieces = 0;
-    int32_t *slice, *piece;
+    double *slice, *piece;
 
     if (!o->proof || !spot_subject_is_grouped(s)) return SPOT_OK;
     for (int i = 0; i < f->count; i++) {
         slices += (size_t)f->finding[i].slices;
         for (int k = 0; k < f->finding[i].slices; k++) pieces += (size_t)f->finding[i].slice[k].proof->pieces;
     }
-    SPOT_TRY(add(w, "judged_groups", SPOT_I32, slices + pieces, 0, &slice));
-    piece = slice + slices;
+    SPOT_TRY(add(w, "judged_groups", SPOT_F64, 2 * slices + pieces, 0, &slice));
+    piece = slice + 2 * slices;
     for (int i = 0; i < f->count; i++)
         for (int k = 0; k < f->finding[i].slices; k++) {
             const spot_proof *p = f->finding[i].slice[k].proof;
             *slice++ = p->groups;
+            *slice++ = p->least_p;
             for (int j = 0; j < p->pieces; j++) *piece++ = p->piece[j].groups;
         }
     return SPOT_OK;

@@ -53,10 +53,11 @@ class Proof:
     """What rows that the search has not seen say of a slice, in the words of slices.json (include/spotter/discover.h).
 
     claim: "confirmed", "suggested" or "chance". corrected_p: for all slices. judged, wrong: rows; judged_groups: groups of
-    the judged rows, 0 where rows are alone. class_rate: error rate of their classes. excess: error rate less class_rate,
-    excess_low to excess_high its 95 % interval; to_expect: the excess to expect on new rows. expected_rate: error rate that
-    predicted class and confidence alone let expect, NaN where not known. predicted: class that most wrong rows are taken
-    for, None where not known; predicted_share of them. pieces: list of Piece, the surest first."""
+    the judged rows, 0 where rows are alone; least_p: the least p that so many can give. class_rate: error rate of their
+    classes. excess: error rate less class_rate, excess_low to excess_high its 95 % interval; to_expect: the excess to
+    expect on new rows. expected_rate: error rate that predicted class and confidence alone let expect, NaN where not known.
+    predicted: class that most wrong rows are taken for, None where not known; predicted_share of them. pieces: list of
+    Piece, the surest first."""
     claim: str
     corrected_p: float
     judged: int
@@ -71,6 +72,7 @@ class Proof:
     predicted_share: float
     pieces: List[Piece]
     judged_groups: int = 0
+    least_p: float = 0
 
 
 WITHOUT = ("predicted", "suspect")                                # None where JSON has null; other numbers are NaN then
