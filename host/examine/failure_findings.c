@@ -9,34 +9,40 @@
 #include "examine/failure_parts.h"
 #include "examine/failure_rules.h"
 #include "spotter/rng.h"
+#include "stats/group_sums.h"
 #include "stats/statistics.h"
 
 enum { LEAST_FAILURES = 5, POINTS = 1 << 16 };
 
 /* One half of the valid renders. p: of the true class; in strength mode 1 - p, so that what is looked for has the lowest. */
-typedef struct { spot_failure_rows rows; spot_conditions *at; float *p; uint8_t *fails; bool above; } half;
+typedef struct { spot_failure_rows rows; spot_conditions *at; float *p; uint8_t *fails; bool above;
+                 int *object, objects; } half;         /* object (rows.n): of each render */
 
 static spot_status open_half(spot_ctx *c, half *h, const spot_random_renders *r, int odd, spot_failure_cut cut)
 {
     const size_t n = (size_t)r->n + 1;
-    int k = 0, failures = 0;
+    int k = 0, failures = 0, object = -1;
 
+    h->object = malloc(n * sizeof *h->object);
     h->at = malloc(n * sizeof *h->at);
     h->p = malloc(n * sizeof *h->p);
     h->fails = malloc(n);
-    if (!h->at || !h->p || !h->fails) return spot_fail(c, SPOT_NOMEM, "no memory for %d renders", r->n);
+    if (!h->object || !h->at || !h->p || !h->fails) return spot_fail(c, SPOT_NOMEM, "no memory for %d renders", r->n);
     for (int i = 0; i < r->n; i++) {
+        object += !i || r->number[i] <= r->number[i - 1];
         if (!r->valid[i] || r->number[i] % 2 != odd) continue;
+        h->object[k] = object;
         h->at[k] = r->at[i], h->p[k] = cut.above ? 1 - r->p[i] : r->p[i];
         h->fails[k] = spot_failure_is(cut, r->p[i]);
         failures += h->fails[k++];
     }
     h->rows = (spot_failure_rows){ k, h->at, h->fails, failures };
     h->above = cut.above;
+    h->objects = object + 1;
     return SPOT_OK;
 }
 
-static void close_half(half *h) { free(h->at), free(h->p), free(h->fails); }
+static void close_half(half *h) { free(h->object), free(h->at), free(h->p), free(h->fails); }
 
 /* ---- rules ---- */
 
@@ -86,20 +92,32 @@ static spot_status list_rules(spot_ctx *c, candidate *list, int *n, const half *
 
 /* ---- tests ---- */
 
-/* Tests rule k of the list on the renders that the rules before it do not have. */
-static void test_rule(spot_failure_finding *f, const half *h, const spot_failure_rule *rule, int k)
+/* The renders of one object depend on each other: the interval of a share for other objects is that of the objects' shares where
+ * there are several. */
+static void widen(spot_interval *share, const spot_group_sums *by_object)
+{
+    if (by_object->n < 2) return;
+    *share = spot_wider(*share, spot_group_mean(by_object, 0.025));
+    share->low = fmax(share->low, 0);
+}
+
+/* Tests rule k of the list on the renders that the rules before it do not have. by_object: of those outside it and inside. */
+static void test_rule(spot_failure_finding *f, const half *h, const spot_failure_rule *rule, int k, spot_group_sums by_object[2])
 {
     int n[2] = { 0, 0 }, failures[2] = { 0, 0 };
     double sum[2] = { 0, 0 };
 
+    for (int in = 0; in < 2; in++) spot_group_sums_clear(&by_object[in]);
     for (int i = 0; i < h->rows.n; i++) {
         const int in = spot_failure_rule_holds(&f->rule, &h->at[i]);
         if (spot_rules_hold(rule, k, &h->at[i])) continue;
+        spot_group_sums_add(&by_object[in], h->object[i], h->fails[i]);
         n[in]++, failures[in] += h->fails[i], sum[in] += h->above ? 1 - h->p[i] : h->p[i];
     }
     f->renders = n[1], f->renders_outside = n[0];
     f->mean_inside = n[1] ? sum[1] / n[1] : NAN, f->mean_outside = n[0] ? sum[0] / n[0] : NAN;
     f->inside = spot_share_of(failures[1], n[1]), f->outside = spot_share_of(failures[0], n[0]);
+    widen(&f->inside, &by_object[1]), widen(&f->outside, &by_object[0]);
     f->covered = h->rows.failures ? (double)failures[1] / h->rows.failures : NAN;
     f->p = spot_hypergeometric_tail(n[0] + n[1], failures[0] + failures[1], n[1], failures[1]);
     f->adjusted = f->p;
@@ -109,6 +127,7 @@ spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, 
                                     const spot_factor_space *s, spot_failure_cut cut)
 {
     half seen = { .at = NULL }, unseen = { .at = NULL };
+    spot_group_sums by_object[2] = { { 0 }, { 0 } };
     spot_failure_clusters clusters = { 0 };
     candidate list[SPOT_FAILURE_CLUSTERS];
     spot_failure_rule rule[SPOT_FAILURE_RULES];
@@ -116,6 +135,7 @@ spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, 
 
     *n = 0;
     if (how == SPOT_OK) how = open_half(c, &unseen, r, 1, cut);
+    for (int in = 0; in < 2 && how == SPOT_OK; in++) how = spot_group_sums_open(c, &by_object[in], unseen.objects);
     if (how == SPOT_OK && seen.rows.failures >= LEAST_FAILURES) {
         how = spot_failure_clusters_find(c, &clusters, &seen.rows, seen.p, s);
         if (how == SPOT_OK) how = list_rules(c, list, n, &seen, &clusters, s);
@@ -126,10 +146,11 @@ spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, 
             spot_failure_rule_words(f->words, sizeof f->words, &f->rule, s);
             snprintf(f->source, sizeof f->source, "%s", list[i].source);
             f->volume = spot_failure_rule_volume(&f->rule, s);
-            test_rule(f, &unseen, rule, i);
+            test_rule(f, &unseen, rule, i, by_object);
         }
     }
     spot_failure_clusters_close(&clusters);
+    spot_group_sums_close(&by_object[0]), spot_group_sums_close(&by_object[1]);
     close_half(&seen), close_half(&unseen);
     return how;
 }
