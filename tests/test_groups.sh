@@ -89,4 +89,23 @@ for a, b in zip(alone["classes"], k["classes"]):
     assert b["groups"] == 40 and (a["lost"], a["gained"]) == (b["lost"], b["gained"])
     assert b["change"]["low"] <= a["change"]["low"] and b["change"]["high"] >= a["change"]["high"]
 PYTHON
+
+# --- gathered pictures: 30 of 40 are wrong, of 8 videos; 10 of 40 controls. Of 4 videos nothing can be told.
+/usr/bin/python3 - <<'PYTHON'
+with open("g.csv", "w") as f:
+    f.write("group,wrong,video,few,own\n")
+    for i in range(80):
+        f.write(f"{'control' if i >= 40 else 'gathered'},{int(i % 4 > 0 if i < 40 else i % 4 == 0)},v{i // 5},w{i // 10},{i}\n")
+PYTHON
+run 0 "" gather --judge g.csv --json
+said_p() { /usr/bin/python3 -c "import json, sys; k = json.load(open('out')); assert $1, k" || fail "gather: $1"; }
+said_p 'k["verdict"] == "confirmed on new data" and "groups" not in k'
+run 0 "80 rows are in 16 groups" gather --judge g.csv --groups video --json
+said_p 'k["verdict"] == "confirmed on new data" and k["groups"] == 8 and abs(k["p"] - 2 ** -8) < 1e-6'
+run 0 "" gather --judge g.csv --groups few --json
+said_p 'k["verdict"] == "too few pictures" and k["groups"] == 4'
+run 0 "" gather --judge g.csv --groups video
+grep -q 'signs of the sums of 8 groups' out || fail "the test is not named: $(cat out)"
+refused 3 gather --judge g.csv --groups nothing
+refused 2 gather found --slice 1 --images . --out none --groups video
 [ $failed -eq 0 ] || exit 1

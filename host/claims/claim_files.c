@@ -10,6 +10,7 @@
 #include "base/json_tree.h"
 #include "base/text.h"
 #include "claims/slice_claim.h"
+#include "discover/subject/subject_memory.h"
 #include "formats/csv_rows.h"
 #include "store/store.h"
 
@@ -155,4 +156,24 @@ spot_status spot_gathered_read(spot_ctx *c, const char *path, spot_slice_claim *
     s = read_rows(c, path, t, *whole, p);
     spot_rows_close(t);
     return s;
+}
+
+spot_status spot_gathered_groups(spot_ctx *c, spot_subject *of, const char *path, const char *column, int n)
+{
+    const spot_array_how how = { .text = true, .holes = true };
+    spot_array a = { 0 };
+    char where[2 * PATH], **cell;
+
+    *of = (spot_subject){ .n = n };
+    snprintf(where, sizeof where, "%s:%s", path, column);
+    SPOT_TRY(spot_array_read_as(c, &a, where, &how));
+    if (a.rank != 1 || a.dim[0] != n || a.type != SPOT_WORDS) {
+        spot_array_close(&a);
+        return spot_fail(c, SPOT_INPUT, "{gather.groups} %s is no column with a group for each of %d pictures", where, n);
+    }
+    cell = a.data, a.data = NULL;
+    spot_array_close(&a);
+    SPOT_TRY(spot_subject_keep(c, of, cell));
+    SPOT_TRY(spot_groups_of_cells(c, of, cell));
+    return spot_groups_settle(c, of, where);
 }

@@ -35,6 +35,7 @@ void spot_claim_verdict_put(spot_json *j, const spot_slice_claim *k, const spot_
         spot_json_end(j);
     }
     spot_json_put_real(j, "p", t->p);
+    if (t->groups) spot_json_put_int(j, "groups", t->groups);
     spot_json_put_text(j, "verdict", spot_claim_verdict_name(t->verdict));
 }
 

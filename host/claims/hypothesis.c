@@ -1,9 +1,11 @@
 /* hypothesis.c - see spotter/claim.h. */
 #include "spotter/claim.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "spotter/rng.h"
+#include "stats/group_sums.h"
 #include "stats/statistics.h"
 
 static int nearest_first(const void *a, const void *b)
@@ -68,4 +70,22 @@ void spot_claim_count(spot_claim_test *t, const spot_new_picture *row, int n)
         t->n[row[i].group]++;
         t->wrong[row[i].group] += row[i].wrong;
     }
+}
+
+spot_status spot_claim_by_groups(spot_ctx *c, spot_claim_test *t, const spot_new_picture *row, int n, const int *group,
+                                 double level)
+{
+    const int all = t->n[0] + t->n[1];
+    const double rate = all ? (double)(t->wrong[0] + t->wrong[1]) / all : 0;
+    spot_group_sums sums;
+
+    SPOT_TRY(spot_group_sums_open(c, &sums, n));
+    for (int i = 0; i < n; i++)
+        if (row[i].wrong >= 0 && row[i].group == SPOT_GATHERED) spot_group_sums_add(&sums, group[i], row[i].wrong - rate);
+    t->groups = sums.n;
+    t->p = spot_signs_tail(&sums, 0);
+    if (!t->n[0] || !t->n[1] || ldexp(1, -sums.n) > level) t->verdict = SPOT_TOO_FEW;
+    else t->verdict = spot_is_significant(t->p, level) ? SPOT_CONFIRMED : SPOT_NOT_CONFIRMED;
+    spot_group_sums_close(&sums);
+    return SPOT_OK;
 }

@@ -46,6 +46,9 @@ spot_status spot_slice_claim_make(spot_ctx *c, spot_slice_claim *k, const spot_c
 spot_status spot_gathered_write(spot_ctx *c, const char *dir, const spot_slice_claim *k, const spot_new_pictures *p);
 spot_status spot_gathered_read (spot_ctx *c, const char *path, spot_slice_claim *k, spot_new_pictures *p, bool *whole);
 
+/* of->group (n): which of the table's rows have an equal cell in a column of it; close `of`, also after a failure. */
+spot_status spot_gathered_groups(spot_ctx *c, spot_subject *of, const char *path, const char *column, int n);
+
 /* claim_verdict.c. Adds the verdict to an open JSON object; writes it as DIR/verdict.json. */
 void        spot_claim_verdict_put  (spot_json *j, const spot_slice_claim *k, const spot_claim_test *t);
 spot_status spot_claim_verdict_write(spot_ctx *c, const char *dir, const spot_slice_claim *k, const spot_claim_test *t);

@@ -16,7 +16,7 @@ typedef struct {
     cli_machine machine;
     cli_encoder encoder;
     spot_claim_model model;
-    const char *found, *text, *images, *weights, *label, *run, *out, *judge;
+    const char *found, *text, *images, *weights, *label, *run, *out, *judge, *groups;
     int ec, slice, word, most, seed;
     double level;
     bool json;
@@ -52,6 +52,9 @@ static const cli_row table[] = {
     { "out",     'o', "DIR",  CLI_TEXT, CLI_AT(out), .most = 1000, .help = "folder for gathered.csv and claim.json" },
     { "judge",   0,   "FILE", CLI_TEXT, CLI_AT(judge), .most = 1000,
       .help = "gathered.csv whose column `wrong` you have filled with 0 and 1; a picture with an empty cell is left out" },
+    { "groups",  0,   "COLUMN", CLI_TEXT, CLI_AT(groups), .most = 300, .otherwise = "each picture alone", .flags = CLI_MORE,
+      .help = "column of --judge with the video, patient or other group of each picture; pictures of a group depend on each "
+              "other" },
     { .kind = CLI_HEADING, .help = "A classifier that is measured at once:" },
     { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model.model), .most = 1000,
       .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors" },
@@ -101,6 +104,7 @@ static void check_options(const struct argp_state *state, void *input)
 
     if (o->judge && makes)
         argp_error(state, "--judge tests a table that is filled; the options that make one do not go with it");
+    if (o->groups && !o->judge) argp_error(state, "--groups names a column of the table that --judge tests");
     if (o->judge) return;
     if (o->slice && !o->found) argp_error(state, "--slice counts the slices of a folder of findings, which is missing");
     if (o->found && !o->slice && (o->images || o->run || o->out))
@@ -162,7 +166,7 @@ static spot_status check_class(spot_ctx *c, const gather_flags *o, const spot_sl
 static spot_status say_verdict(spot_ctx *c, const gather_flags *o, const spot_slice_claim *k, const spot_new_pictures *p)
 {
     if (!o->json) printf("in %s: gathered.csv, claim.json, verdict.json, gather.html\n", o->out);
-    return cli_claim_verdict(c, k, p, o->out, o->level, o->json);
+    return cli_claim_verdict(c, k, p, NULL, o->out, o->level, o->json);
 }
 
 static void say_what_to_do(const gather_flags *o, const spot_slice_claim *k, const spot_new_pictures *p)
@@ -245,12 +249,15 @@ static spot_status judge_table(spot_ctx *c, const gather_flags *o)
     char dir[SPOT_CLAIM_PATH];
     spot_new_pictures p;
     spot_slice_claim claim;
+    spot_subject of = { 0 };
     bool whole;
     spot_status s = spot_gathered_read(c, o->judge, &claim, &p, &whole);
 
     snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - o->judge) : 1, slash ? o->judge : ".");
     claim.reading = o->model.reading;
-    if (!s) s = cli_claim_verdict(c, &claim, &p, whole ? dir : NULL, o->level, o->json);
+    if (!s && o->groups) s = spot_gathered_groups(c, &of, o->judge, o->groups, p.n);
+    if (!s) s = cli_claim_verdict(c, &claim, &p, of.group, whole ? dir : NULL, o->level, o->json);
+    spot_subject_close(&of);
     spot_new_pictures_close(&p);
     return s;
 }

@@ -30,7 +30,9 @@ static void print_lines(const spot_slice_claim *k, const spot_claim_test *t)
     for (int g = 0; g < 2; g++)
         printf("%-9s %d of %d wrong, %.1f %% (95 %%: %.1f to %.1f)\n", spot_gathered_group[g], t->wrong[g], t->n[g],
                100 * t->rate[g].value, 100 * t->rate[g].low, 100 * t->rate[g].high);
-    printf("%s: p = %.3g (Fisher's exact test, one-sided)\n", spot_claim_verdict_name(t->verdict), t->p);
+    printf("%s: p = %.3g ", spot_claim_verdict_name(t->verdict), t->p);
+    if (!t->groups) printf("(Fisher's exact test, one-sided)\n");
+    else printf("(signs of the sums of %d groups, one-sided: not below %.2g)\n", t->groups, ldexp(1, -t->groups));
 }
 
 static const char *known(const char *text) { return *text ? text : NULL; }
@@ -50,14 +52,15 @@ static spot_status write_page(spot_ctx *c, const spot_slice_claim *k, const spot
     return spot_report_claim(c, path, &r, &o);
 }
 
-spot_status cli_claim_verdict(spot_ctx *c, const spot_slice_claim *k, const spot_new_pictures *p, const char *dir, double level,
-                              bool json)
+spot_status cli_claim_verdict(spot_ctx *c, const spot_slice_claim *k, const spot_new_pictures *p, const int *group,
+                              const char *dir, double level, bool json)
 {
     spot_claim_test t;
     spot_json j;
 
     spot_claim_count(&t, p->row, p->n);
     spot_claim_judge(&t, level);
+    if (group) SPOT_TRY(spot_claim_by_groups(c, &t, p->row, p->n, group, level));
     if (dir) SPOT_TRY(spot_claim_verdict_write(c, dir, k, &t));
     if (dir) SPOT_TRY(write_page(c, k, p, &t, dir, level));
     if (!json) return print_lines(k, &t), SPOT_OK;

@@ -41,6 +41,7 @@ typedef struct {
     spot_interval rate[2];     /* Wilson's */
     double p;                  /* Fisher's exact test, one-sided: gathered pictures are wrong more often than controls */
     spot_claim_verdict verdict;
+    int groups;                /* of the gathered pictures (spot_claim_by_groups); 0: pictures are alone */
 } spot_claim_test;
 
 /* Fills the rest from n and wrong. Confirmed: p is at most level. Too few: no result of so many pictures could be that. */
@@ -60,6 +61,13 @@ typedef struct {
 
 /* test->n and wrong, from the pictures of which it is known. */
 void spot_claim_count(spot_claim_test *t, const spot_new_picture *row, int n);
+
+/* After spot_claim_judge: p and verdict where pictures depend on each other, as frames of a video do. group (n): of each
+ * picture, below n. A group's sum is its gathered pictures that are wrong less those that the rate of all pictures lets expect; p is the
+ * share of choices of the sums' signs (all of up to 16 groups, else 9,999 draws) that give as much together. m groups give no p
+ * below 2^-m. */
+spot_status spot_claim_by_groups(spot_ctx *c, spot_claim_test *t, const spot_new_picture *row, int n, const int *group,
+                                 double level);
 
 /* ---- new pictures ---- */
 

@@ -229,7 +229,8 @@ class MeasureOptions(ct.Structure):
 
 
 class ClaimTest(ct.Structure):
-    _fields_ = [("n", ct.c_int * 2), ("wrong", ct.c_int * 2), ("rate", Interval * 2), ("p", ct.c_double), ("verdict", ct.c_int)]
+    _fields_ = [("n", ct.c_int * 2), ("wrong", ct.c_int * 2), ("rate", Interval * 2), ("p", ct.c_double), ("verdict", ct.c_int),
+                ("groups", ct.c_int)]
 
 
 class ClaimResult(ct.Structure):
