@@ -218,6 +218,6 @@ const char *spot_features_note(char text[SPOT_FINDINGS_NOTE], const spot_decided
                  100 * d->expected);
     snprintf(text, SPOT_FINDINGS_NOTE, "features: %sthey tell wrong rows in %.0f %%%s", same, 100 * d->wrong, !d->decide ? ""
              : "\nthe answer is nearly a function of these features: groups in them are cells of the confusion\n"
-               "matrix. Others show causes: --embed neutral, an encoder, or --embeddings more than once");
+               "matrix. Others show other groups: --embed neutral, an encoder, or --embeddings once more");
     return text;
 }
