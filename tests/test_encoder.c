@@ -424,6 +424,7 @@ TEST_IN_FOLDER(neutral_features_need_no_file)
     spot_ctx c = check_ctx(2), one = check_ctx(1);
     spot_encoder_options o = spot_encoder_defaults();
     spot_encoder *e = open_as(&c, "neutral", o), *again = open_as(&one, "neutral", o);
+    spot_encoder_info about;
     char **path = put_pictures(N, 0);
     uint8_t *rgb = squares(path, N, SIDE, SIDE, SPOT_BILINEAR), white[SIDE * SIDE * 3];
     float got[N * D], want[N * D], row[D];
@@ -441,6 +442,10 @@ TEST_IN_FOLDER(neutral_features_need_no_file)
     assert_true(row[0] == row[EDGE - 1] && row[0] == row[12]);
     for (int k = EDGE; k < D; k++) assert_true(row[k] == 0);
     CHECK_FAILS(&c, spot_encode_texts(&c, e, got, (const char *const[]){ "a" }, 1), SPOT_INPUT, "encoder.no_text_tower");
+    CHECK_OK(&c, spot_encoder_describe(&c, &about, &(spot_encoder_config){ "neutral", "", SPOT_ENCODER_OTHER }));
+    assert_true(about.dim == D && about.side == SIDE && !strcmp(about.name, spot_encoder_about(e)->name));
+    CHECK_FAILS(&c, spot_encoder_describe(&c, &about, &(spot_encoder_config){ "neutral", "", SPOT_ENCODER_VIT_B_32 }),
+                SPOT_INPUT, "encoder.shape: vit-b-32 | other");
     spot_encoder_close(&c, e), spot_encoder_close(&one, again);
     free(rgb);
     free_paths(path, N);

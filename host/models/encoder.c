@@ -96,7 +96,7 @@ static spot_status open_neutral(spot_ctx *c, spot_encoder *e)
     e->about.dim = SPOT_NEUTRAL_DIM;
     e->about.side = SPOT_NEUTRAL_SIDE;
     e->about.scale = NAN;
-    e->about.picture_block = PICTURES;
+    e->about.picture_block = SPOT_NEUTRAL_BLOCK;
     return SPOT_OK;
 }
 

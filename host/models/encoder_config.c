@@ -1,15 +1,18 @@
 /* encoder_config.c - the encoder that a config names: its settings, its checks, and a trial before it is needed. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "models/encoder_name.h"
 #include "models/model_settings.h"
+#include "models/neutral.h"
 
 static const char *const shapes[] = { "vit-b-32", "other", NULL };
 
 const spot_setting spot_encoder_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_encoder_config, field, help, __VA_ARGS__)
-    S("weights", TEXT, weights, "CLIP's .safetensors file, with the names of Hugging Face, OpenAI or open_clip", .hi = 256,
+    S("weights", TEXT, weights, "CLIP's .safetensors file, with the names of Hugging Face, OpenAI or open_clip; or neutral, "
+      "which needs no file", .hi = 256,
       .affects = SPOT_AFFECTS_PATH),
     S("config",  TEXT, config,  "CLIP's config.json or open_clip_config.json; \"\": the one beside the weights", .hi = 256,
       .affects = SPOT_AFFECTS_PATH),
@@ -45,13 +48,16 @@ static spot_status check_shape(spot_ctx *c, const spot_clip_info *i, const spot_
                      i->image.layers, i->image.width, i->patch, i->side, i->dim, shapes[shape]);
 }
 
-static spot_status describe(spot_ctx *c, spot_clip_info *clip, const spot_encoder_config *cfg, const spot_encoder_options *o)
+static spot_status describe(spot_ctx *c, int *kind, spot_clip_info *clip, const spot_encoder_config *cfg,
+                            const spot_encoder_options *o)
 {
-    int kind;
-
     SPOT_TRY(spot_settings_check(c, SPOT_INVALID, spot_encoder_settings, cfg, "encoder"));
-    SPOT_TRY(spot_encoder_find_kind(c, &kind, cfg->weights));
-    if (kind != SPOT_ENCODER_CLIP)
+    SPOT_TRY(spot_encoder_find_kind(c, kind, cfg->weights));
+    if (*kind == SPOT_ENCODER_NEUTRAL && cfg->shape != SPOT_ENCODER_OTHER)
+        return spot_fail(c, SPOT_INPUT, "{encoder.shape} encoder.shape is %s, and neutral features are of no network; set "
+                         "encoder.shape: %s", shapes[cfg->shape], shapes[SPOT_ENCODER_OTHER]);
+    if (*kind == SPOT_ENCODER_NEUTRAL) return SPOT_OK;
+    if (*kind != SPOT_ENCODER_CLIP)
         return spot_fail(c, SPOT_INPUT, "encoder.weights: %s is a ResNet-18; representation: clip looks with CLIP",
                          cfg->weights);
     SPOT_TRY(spot_clip_describe(c, clip, cfg->weights, &o->clip));
@@ -62,8 +68,14 @@ spot_status spot_encoder_describe(spot_ctx *c, spot_encoder_info *about, const s
 {
     const spot_encoder_options o = options_of(cfg);
     spot_clip_info clip;
+    int kind;
 
-    SPOT_TRY(describe(c, &clip, cfg, &o));
+    SPOT_TRY(describe(c, &kind, &clip, cfg, &o));
+    if (kind == SPOT_ENCODER_NEUTRAL) {
+        *about = (spot_encoder_info){ .kind = kind, .has_images = true, .dim = SPOT_NEUTRAL_DIM, .side = SPOT_NEUTRAL_SIDE,
+                                      .scale = NAN, .picture_block = SPOT_NEUTRAL_BLOCK };
+        return spot_encoder_make_name(c, about->name, cfg->weights, NULL, &o);
+    }
     *about = (spot_encoder_info){ .kind = SPOT_ENCODER_CLIP, .has_images = true, .has_texts = clip.has_texts, .dim = clip.dim,
                                   .side = clip.side, .context = clip.context, .scale = clip.scale,
                                   .picture_block = spot_encoder_clip_block(c, &clip) };
@@ -91,9 +103,10 @@ spot_status spot_encoder_open_config(spot_ctx *c, spot_encoder **e, const spot_e
     const spot_encoder_options o = options_of(cfg);
     spot_clip_info clip;
     spot_status s;
+    int kind;
 
     *e = NULL;
-    SPOT_TRY(describe(c, &clip, cfg, &o));
+    SPOT_TRY(describe(c, &kind, &clip, cfg, &o));
     s = spot_encoder_open(c, e, cfg->weights, &o);
     if (!s) s = try_encoder(c, *e, cfg);
     if (!s) return s;

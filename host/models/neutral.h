@@ -18,7 +18,7 @@
 
 #include "spotter/ctx.h"
 
-enum { SPOT_NEUTRAL_SIDE = 64, SPOT_NEUTRAL_DIM = 20 + 128, SPOT_NEUTRAL_VERSION = 1 };
+enum { SPOT_NEUTRAL_SIDE = 64, SPOT_NEUTRAL_DIM = 20 + 128, SPOT_NEUTRAL_VERSION = 1, SPOT_NEUTRAL_BLOCK = 256 };
 
 /* rgb (n, 64, 64, 3) bytes -> feature (n, SPOT_NEUTRAL_DIM). */
 void spot_neutral_rows(const spot_ctx *c, float *feature, const uint8_t *rgb, int n);

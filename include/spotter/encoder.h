@@ -201,7 +201,7 @@ spot_status spot_encoder_check_texts(spot_ctx *c, const spot_encoder *e, const c
 typedef enum { SPOT_ENCODER_VIT_B_32, SPOT_ENCODER_OTHER } spot_encoder_shape;
 
 typedef struct {
-    const char *weights;           /* .safetensors; "": none */
+    const char *weights;           /* .safetensors; "neutral", which is of SPOT_ENCODER_OTHER; "": none */
     const char *config;            /* "": beside the weights */
     int  shape;                    /* spot_encoder_shape */
 } spot_encoder_config;

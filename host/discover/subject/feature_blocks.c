@@ -33,22 +33,25 @@ spot_status spot_block_add(spot_ctx *c, spot_subject *s, float *feature, int d, 
     return SPOT_OK;
 }
 
-/* The sum of the variances of columns [first, first + d). */
-static double total_variance(const spot_subject *s, int first, int d)
+/* The sum of the variances of the columns of each block; row by row, as the features lie. column: (2 * s->d) for scratch. */
+static void total_variances(double sum[SPOT_MOST_BLOCKS], const spot_subject *s, double *column)
 {
-    double sum = 0;
+    const size_t d = (size_t)s->d;
+    double *mean = column, *squares = column + d;
 
-    for (int k = first; k < first + d; k++) {
-        double mean = 0, squares = 0;
-        for (int i = 0; i < s->n; i++) mean += (double)s->feature[(size_t)i * (size_t)s->d + (size_t)k];
-        mean /= s->n;
-        for (int i = 0; i < s->n; i++) {
-            const double v = (double)s->feature[(size_t)i * (size_t)s->d + (size_t)k] - mean;
-            squares += v * v;
+    memset(column, 0, 2 * d * sizeof *column);
+    for (size_t i = 0; i < (size_t)s->n; i++)
+        for (size_t k = 0; k < d; k++) mean[k] += (double)s->feature[i * d + k];
+    for (size_t k = 0; k < d; k++) mean[k] /= s->n;
+    for (size_t i = 0; i < (size_t)s->n; i++)
+        for (size_t k = 0; k < d; k++) {
+            const double v = (double)s->feature[i * d + k] - mean[k];
+            squares[k] += v * v;
         }
-        sum += squares / s->n;
+    for (int b = 0, k = 0; b < s->blocks; b++) {
+        sum[b] = 0;
+        for (const int end = k + s->block[b].d; k < end; k++) sum[b] += squares[k] / s->n;
     }
-    return sum;
 }
 
 static spot_status check_known(spot_ctx *c, const spot_subject *s, const spot_feature_block *known, int blocks)
@@ -78,14 +81,17 @@ static void name_encoder(spot_subject *s)
 
 spot_status spot_blocks_scale(spot_ctx *c, spot_subject *s, const spot_feature_block *known, int blocks)
 {
+    double variance[SPOT_MOST_BLOCKS] = { 0 }, *column;
+
     if (known) SPOT_TRY(check_known(c, s, known, blocks));
     if (s->blocks < 2) {
         s->blocks = 0;
         return SPOT_OK;
     }
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, column, 2 * (size_t)s->d));
+    if (!known) total_variances(variance, s, column);
     for (int b = 0, first = 0; b < s->blocks; first += s->block[b++].d) {
-        const double variance = known ? 0 : total_variance(s, first, s->block[b].d);
-        const float scale = known ? known[b].scale : variance > 0 ? (float)(1 / sqrt(variance)) : 1;
+        const float scale = known ? known[b].scale : variance[b] > 0 ? (float)(1 / sqrt(variance[b])) : 1;
         s->block[b].scale = scale;
 #pragma omp parallel for num_threads(c->threads)
         for (int i = 0; i < s->n; i++)
