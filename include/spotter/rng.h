@@ -54,7 +54,9 @@ typedef enum {
     SPOT_RNG_CONTROLS,      /* pictures beside those that a phrase gathers */
     SPOT_RNG_VERSIONS,      /* unused: two versions are compared on all rows */
     SPOT_RNG_NEW_IMAGES,    /* seed of new images of an EC; index = number of the set */
-    SPOT_RNG_TESTS          /* a proof's errors, drawn to correct its tests; ec = part of the judging rows, index = draw */
+    SPOT_RNG_TESTS,         /* a proof's errors, drawn to correct its tests; ec = part of the judging rows, index = draw */
+    SPOT_RNG_ALIKE,         /* directions that divide a class to find near copies; index = part */
+    SPOT_RNG_DEPEND         /* errors in another order of rows; ec = class, index = draw */
 } spot_rng_purpose;
 
 typedef struct {

@@ -5,6 +5,7 @@
 
 #include "discover/describe/suspect_labels.h"
 #include "discover/proof/proof_groups.h"
+#include "discover/subject/rows_depend.h"
 #include "spotter/interval.h"
 
 #define GUESSING 0.01          /* that a classifier guesses is refuted below this p */
@@ -114,7 +115,7 @@ spot_status spot_discover_begin(spot_ctx *c, const spot_subject *s, const spot_d
 {
     SPOT_TRY(spot_discover_check(c, s, o));
     warn_of_guessing(c, s);
-    return SPOT_OK;
+    return o->proof ? spot_rows_warn_of_dependence(c, s) : SPOT_OK;
 }
 
 spot_status spot_discover(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o)

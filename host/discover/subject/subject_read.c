@@ -14,6 +14,7 @@
 #include "discover/describe/look_pictures.h"
 #include "discover/subject/detection_rows.h"
 #include "discover/subject/feature_blocks.h"
+#include "discover/subject/rows_alike.h"
 #include "discover/subject/subject_memory.h"
 #include "discover/subject/subject_reading.h"
 
@@ -234,6 +235,7 @@ spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_f
         spot_log(c, SPOT_LOG_INFO, "the rows of a picture are a group, since they depend on each other; --groups "
                  SPOT_GROUPS_ROWS " takes each row as alone");
     if (!status && files->groups) status = spot_groups_check(c, s, files->groups);
+    if (!status && !files->groups && !s->group && !s->instance) status = spot_rows_group_alike(c, s);
     if (status) spot_subject_close(s);
     else s->reading = files->reading;
     return status;

@@ -1,0 +1,224 @@
+/* test_rows_alike.c - copies among rows become groups, independent rows and features of few values do not; rows that depend on each
+ * other are told from slices. ctest: threads, both */
+#define _POSIX_C_SOURCE 200809L
+#include "checks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "discover/subject/rows_alike.h"
+#include "discover/subject/rows_depend.h"
+#include "heard.h"
+#include "noise.h"
+
+enum { N = 1000, D = 16 };
+
+typedef struct {
+    float feature[N * D], confidence[N];
+    int target[N];
+    spot_subject s;
+} world;
+
+/* Two classes in turn; a fifth of the rows is wrong. */
+static void make_world(world *w, int number)
+{
+    spot_rng r = noise_at(35, number);
+
+    for (int e = 0; e < N * D; e++) w->feature[e] = (float)spot_rng_normal(&r);
+    for (int i = 0; i < N; i++) {
+        w->target[i] = i % 2;
+        w->confidence[i] = spot_rng_uniform(&r) < 0.2 ? 0.2f : 0.8f;
+    }
+    w->s = (spot_subject){ .n = N, .d = D, .classes = 2, .feature = w->feature, .target = w->target,
+                           .confidence = w->confidence, .source = "a test" };
+}
+
+/* Row i becomes row j with noise, and with its answer. */
+static void copy_row(world *w, int i, int j, double noise, spot_rng *r)
+{
+    for (int k = 0; k < D; k++) w->feature[i * D + k] = w->feature[j * D + k] + (float)(noise * spot_rng_normal(r));
+    w->confidence[i] = w->confidence[j];
+    w->target[i] = w->target[j];
+}
+
+static int group_rows(spot_ctx *c, world *w)
+{
+    heard[0] = murmured[0] = 0;
+    c->on_log = hear;
+    CHECK_OK(c, spot_rows_group_alike(c, &w->s));
+    c->on_log = NULL;
+    return w->s.groups;
+}
+
+TEST(equal_rows_are_groups_whatever_their_class)
+{
+    world *w = malloc(sizeof *w);
+    spot_ctx c = check_ctx(2);
+    spot_rng r = noise_at(1, 0);
+
+    make_world(w, 0);
+    copy_row(w, 7, 3, 0, &r);
+    copy_row(w, 900, 3, 0, &r);
+    copy_row(w, 901, 20, 0, &r);
+    w->target[901] = !w->target[20];
+    w->feature[901 * D] = w->feature[20 * D] = 0;
+    w->feature[901 * D] *= -1;                         /* -0 is 0 */
+    assert_int_equal(group_rows(&c, w), N - 3);
+    for (int i = 0; i < 7; i++) assert_int_equal(w->s.group[i], i);
+    assert_int_equal(w->s.group[7], 3);
+    assert_int_equal(w->s.group[8], 7);
+    assert_int_equal(w->s.group[900], 3);
+    assert_int_equal(w->s.group[901], w->s.group[20]);
+    assert_non_null(strstr(murmured, "5 rows are copies or near copies of others (3 of them equal an earlier row)"));
+    assert_non_null(strstr(murmured, "in 2 groups"));
+    spot_subject_close(&w->s);
+    free(w);
+}
+
+TEST(near_copies_of_a_class_are_groups)
+{
+    world *w = malloc(sizeof *w);
+
+    for (int threads = 1; threads <= 3; threads += 2) {
+        spot_ctx c = check_ctx(threads);
+        spot_rng r = noise_at(2, 0);
+        make_world(w, 1);
+        for (int i = 0; i < 100; i++) copy_row(w, 500 + i, i, 0.02, &r);
+        copy_row(w, 998, 200, 0.02, &r);
+        w->target[998] = 1 - w->target[200];           /* of another class: no near copy */
+        assert_int_equal(group_rows(&c, w), N - 100);
+        for (int i = 0; i < 100; i++) assert_int_equal(w->s.group[500 + i], w->s.group[i]);
+        spot_subject_close(&w->s);
+    }
+    free(w);
+}
+
+TEST(independent_rows_are_alone)
+{
+    world *w = malloc(sizeof *w);
+    spot_ctx c = check_ctx(2);
+
+    for (int number = 2; number < 12; number++) {
+        make_world(w, number);
+        if (number % 2)
+            for (int e = 0; e < N * D; e++) w->feature[e] *= e % D < 3;        /* three dimensions */
+        assert_int_equal(group_rows(&c, w), 0);
+        assert_null(w->s.group);
+        assert_string_equal(murmured, "");
+    }
+    free(w);
+}
+
+TEST(equal_rows_of_few_values_are_no_copies)
+{
+    world *w = malloc(sizeof *w);
+    spot_ctx c = check_ctx(2);
+
+    make_world(w, 12);
+    for (int e = 0; e < N * D; e++) w->feature[e] = e % D < 8 && w->feature[e] > 0;
+    assert_int_equal(group_rows(&c, w), 0);
+    for (int e = 0; e < N * D; e++) w->feature[e] = 1;
+    assert_int_equal(group_rows(&c, w), 0);
+    free(w);
+}
+
+/* A row every 0.02 along a line through each class: each has near ones, and no two groups of them may join. */
+TEST(chains_do_not_join)
+{
+    world *w = malloc(sizeof *w);
+    spot_ctx c = check_ctx(2);
+
+    make_world(w, 13);
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < D; k++) w->feature[i * D + k] += k ? 0 : 1000 * w->target[i];
+    for (int i = 0; i < 200; i++)
+        for (int k = 0; k < D; k++) w->feature[(2 * i) * D + k] = k ? 0.001f * w->feature[(2 * i) * D + k] : 0.02f * (float)i;
+    (void)group_rows(&c, w);
+    for (int i = 0, j; i < 400 && w->s.group; i += 2)
+        for (j = 0; j < i; j += 2) assert_true(w->s.group[i] != w->s.group[j] || i - j <= 32);
+    spot_subject_close(&w->s);
+    free(w);
+}
+
+/* ---- dependence ---- */
+
+/* Videos of `frames` rows that lie together, one error for each; shuffled: in no order. */
+static void film(world *w, int frames, bool shuffled, int number)
+{
+    static uint32_t order[N];
+    spot_rng r = noise_at(3, number);
+
+    make_world(w, number);
+    for (int i = 0; i < N; i++) {
+        const int first = i - i % frames;
+        w->target[i] = first / frames % 2;
+        if (i > first) copy_row(w, i, first, 0.4, &r);
+    }
+    if (!shuffled) return;
+    world *old = malloc(sizeof *old);
+    memcpy(old, w, sizeof *old);
+    spot_rng_shuffle(&r, order, N);
+    for (int i = 0; i < N; i++) {
+        memcpy(w->feature + i * D, old->feature + order[i] * D, D * sizeof(float));
+        w->confidence[i] = old->confidence[order[i]];
+        w->target[i] = old->target[order[i]];
+    }
+    free(old);
+}
+
+static spot_rows_agreement agreement_of(world *w, int threads)
+{
+    spot_ctx c = check_ctx(threads);
+    spot_rows_agreement a;
+
+    CHECK_OK(&c, spot_rows_agree(&c, &a, &w->s));
+    return a;
+}
+
+TEST(frames_depend_on_each_other)
+{
+    world *w = malloc(sizeof *w);
+    spot_rows_agreement one, two;
+    spot_ctx c = check_ctx(2);
+
+    film(w, 25, false, 20);
+    one = agreement_of(w, 1), two = agreement_of(w, 3);
+    assert_true(one.order == two.order && one.step == two.step);
+    CHECK_NEAR(one.order, 0.001, 1e-9);
+    heard[0] = 0;
+    c.on_log = hear;
+    CHECK_OK(&c, spot_rows_warn_of_dependence(&c, &w->s));
+    assert_non_null(strstr(heard, "--groups FILE"));
+    film(w, 5, true, 21);
+    two = agreement_of(w, 2);
+    assert_true(two.order > SPOT_DEPEND_LEVEL && two.step > SPOT_DEPEND_STEP);
+    w->s.group = w->target, w->s.groups = 2, w->s.group_name = (char *[]){ "a", "b" };       /* the user told them */
+    two = agreement_of(w, 2);
+    assert_true(two.order == 1 && two.step == 0);
+    free(w);
+}
+
+/* 20 worlds each of errors of chance, of a slice of 60 rows that lie together, in no order and in order, and of errors that
+ * are a function of the features. */
+TEST(slices_and_chance_are_no_dependence)
+{
+    world *w = malloc(sizeof *w);
+    int warned[4] = { 0 };
+
+    for (int kind = 0; kind < 4; kind++)
+        for (int number = 0; number < 20; number++) {
+            spot_rng r = noise_at(4, number);
+            spot_rows_agreement a;
+            make_world(w, 100 + number);
+            for (int t = 0; t < 60 && kind && kind < 3; t++) {
+                const int i = kind == 1 ? 2 * (int)spot_rng_below(&r, N / 2) : 2 * t;
+                for (int k = 0; k < D; k++) w->feature[i * D + k] = 0.5f * w->feature[i * D + k] + (k == 1 ? 4 : 0);
+                w->confidence[i] = spot_rng_uniform(&r) < 0.8 ? 0.2f : 0.8f;
+            }
+            for (int i = 0; i < N && kind == 3; i++) w->confidence[i] = w->feature[i * D] + w->feature[i * D + 1] > 1.2 ? 0.2f : 0.8f;
+            a = agreement_of(w, 2);
+            warned[kind] += a.order <= SPOT_DEPEND_LEVEL || a.step >= SPOT_DEPEND_STEP;
+        }
+    for (int kind = 0; kind < 4; kind++) assert_in_range(warned[kind], 0, 1);
+    free(w);
+}
