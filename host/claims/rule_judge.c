@@ -243,7 +243,7 @@ static int draw_exchange(const claim_class *k, spot_rng *r, int *donor, int *wro
 
     spot_units_exchange(u, r, donor);
     for (int i = 0; i < u->units; i++) {
-        const spot_row_unit *to = &u->unit[i];
+        const spot_group_unit *to = &u->unit[i];
         const long long n = to->n, m = u->unit[donor[i]].n;
         for (int e = k->error_at[donor[i]]; e < k->error_at[donor[i] + 1]; e++)
             for (long long at = (k->error[e] * n + m - 1) / m; at < ((k->error[e] + 1) * n + m - 1) / m; at++)

@@ -38,7 +38,7 @@ static void exchange(const spot_proving *j, int *answers, spot_units *u, int *do
         spot_units_add(u, j->s, n, NULL);
         spot_units_exchange(u, &r, donor);
         for (int i = 0; i < u->units; i++) {
-            const spot_row_unit *to = &u->unit[i], *from = &u->unit[donor[i]];
+            const spot_group_unit *to = &u->unit[i], *from = &u->unit[donor[i]];
             for (int t = 0; t < to->n; t++)
                 answers[u->order[to->first + t]] = u->order[from->first + (int)((long long)t * from->n / to->n)];
         }

@@ -163,7 +163,7 @@ static void exchange_errors(const spot_draws *f, int class_place, spot_rng *r, i
     memset(wrong, 0, f->j->cls[class_place].words * sizeof *wrong);
     spot_units_exchange(u, r, donor);
     for (int i = 0; i < u->units; i++) {
-        const spot_row_unit *to = &u->unit[i];
+        const spot_group_unit *to = &u->unit[i];
         const long long n = to->n, m = u->unit[donor[i]].n;
         for (int e = error_at[donor[i]]; e < error_at[donor[i] + 1]; e++)
             for (long long t = (error[e] * n + m - 1) / m; t < ((error[e] + 1) * n + m - 1) / m; t++) {

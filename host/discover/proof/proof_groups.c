@@ -131,7 +131,7 @@ size_t spot_divide_groups_bytes(const spot_subject *s)
 
 static int by_size(const void *a, const void *b)
 {
-    const spot_row_unit *x = a, *y = b;
+    const spot_group_unit *x = a, *y = b;
 
     return x->n != y->n ? x->n - y->n : x->first - y->first;
 }
@@ -153,7 +153,7 @@ void spot_units_add(spot_units *u, const spot_subject *s, int n, const int *row)
     for (int i = 0, end; i < n; i = end) {
         const int g = s->group[row ? row[order[i]] : order[i]];
         for (end = i + 1; end < n && s->group[row ? row[order[end]] : order[end]] == g; end++) { }
-        u->unit[u->units++] = (spot_row_unit){ .first = u->rows + i, .n = end - i };
+        u->unit[u->units++] = (spot_group_unit){ .first = u->rows + i, .n = end - i };
     }
     qsort(u->unit + first, (size_t)(u->units - first), sizeof *u->unit, by_size);
     for (int i = first, least = 0; i < u->units; i++) {

@@ -16,12 +16,12 @@ size_t      spot_divide_groups_bytes(const spot_subject *s);
 
 /* ---- units ---- */
 
-typedef struct { int first, n; } spot_row_unit;            /* entries of `order` */
+typedef struct { int first, n; } spot_group_unit;            /* entries of `order` */
 
 typedef struct {
     int        rows, units, bins;
     int       *order;                  /* (rows): by unit */
-    spot_row_unit *unit;                   /* (units): by bin */
+    spot_group_unit *unit;             /* (units): by bin */
     int       *bin;                    /* (bins + 1): where each begins */
     uint64_t  *key;                    /* scratch */
 } spot_units;
