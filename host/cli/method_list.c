@@ -55,8 +55,10 @@ spot_status cli_class_read(spot_ctx *c, int *cls, const char *text, const spot_s
     char *end;
     long v;
 
+    *cls = SPOT_EACH_AND_ALL;
+    if (!text || !strcmp(text, "both")) return SPOT_OK;
     *cls = SPOT_EACH_CLASS;
-    if (!text || !strcmp(text, "each")) return SPOT_OK;
+    if (!strcmp(text, "each")) return SPOT_OK;
     *cls = SPOT_ALL_CLASSES;
     if (!strcmp(text, "all")) return SPOT_OK;
     for (*cls = 0; *cls < s->classes; ++*cls)

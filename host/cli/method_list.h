@@ -13,8 +13,8 @@
  * SPOT_USAGE names the word that is none. */
 spot_status cli_methods_read(spot_ctx *c, spot_config *cfg, const char *list);
 
-/* *cls: the number of the class of s that the text names by its name or its number, a name first; "each" and NULL give
- * SPOT_EACH_CLASS (a search in each class), "all" SPOT_ALL_CLASSES (one search in all rows). */
+/* *cls: the number of the class of s that the text names by its name or its number, a name first; "each" gives
+ * SPOT_EACH_CLASS (a search in each class), "all" SPOT_ALL_CLASSES (one search in all rows), "both" and NULL both. */
 spot_status cli_class_read(spot_ctx *c, int *cls, const char *text, const spot_subject *s);
 
 #endif

@@ -149,7 +149,11 @@ const char *spot_origin_name(int origin);              /* "found", "judged", "bo
 
 /* ---- the study ---- */
 
-enum { SPOT_EACH_CLASS = -2, SPOT_ALL_CLASSES = -1 };
+/* SPOT_EACH_AND_ALL: each class by itself and, with a proof and rows of one class each, all rows at once as one more search, if
+ * two classes at least are searched. Its slices cross classes: one of which nine tenths of the rows where it was found are of one
+ * class is no test. All slices are one family of tests, and the draws of the errors are the same for all. The search finds on
+ * at most 10,000 rows of each part, drawn as whole groups, and judges on all. A row may then be in slices of two findings. */
+enum { SPOT_EACH_AND_ALL = -3, SPOT_EACH_CLASS = -2, SPOT_ALL_CLASSES = -1 };
 #define SPOT_MAX_NEIGHBOURS 8
 
 typedef struct {
@@ -157,7 +161,7 @@ typedef struct {
     int   bdms;
     const uint64_t *seed;
     int   seeds;
-    int   cls;                 /* one class, or one of the two above */
+    int   cls;                 /* one class, or one of the three above */
     int   least;               /* least rows of a class that is examined: 20, at least 1 */
     int   neighbours;          /* correct rows listed per slice, nearest to its centre: 8 at most */
     bool  fit;                 /* keep the fitted parameters */
@@ -238,7 +242,7 @@ typedef struct {
 
 typedef struct {
     int           count;
-    spot_finding *finding;     /* by class, then method, then seed */
+    spot_finding *finding;     /* by class, all rows last, then method, then seed */
     int           left_out;    /* classes with fewer than `least` rows, or without a wrong one. If no class has both, those with
                                 * rows enough are findings without slices; if no row is wrong, all classes are */
     int          *left_class;  /* (left_out) */
@@ -251,7 +255,7 @@ typedef struct {
 } spot_findings;
 
 spot_discover_options spot_discover_defaults(void);      /* joinspot and ward, as spot_bdm_defaults has them; one
-                                                           seed, 0; each class */
+                                                           seed, 0; each class and all rows */
 
 /* Options that have the methods of spot_discover_defaults, attributes and a proof: adds itemsets to the methods, with
  * conjunctions of two items at most. Other options stay as they are. */

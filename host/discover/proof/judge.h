@@ -18,6 +18,7 @@
 #include "stats/statistics.h"
 
 #define SPOT_WHOLE 0.9                 /* a slice with this share of its class is the class */
+enum { SPOT_FINDERS = 10000 };         /* rows of a part on which all rows beside classes are searched, about */
 enum { SPOT_EXCESSES = 101 };          /* grid of excess error rates from -1 to 1 */
 
 /* A piece with its rows: bit i is row i of its class. */
@@ -37,7 +38,8 @@ typedef struct {
     int      *row;                     /* (n): rows of the subject */
     size_t    words;                   /* of 64 rows */
     int       members[2], *member[2];  /* the class's rows of a part, by their index in the class */
-    int       votes[2], *nearest[2];   /* of slices found on part q: (members[1 - q], votes[q]) indices into member[q] */
+    int       finders[2], *finder[2];  /* those that a search of the part sees: all of them, or a sample */
+    int       votes[2], *nearest[2];   /* of slices found on part q: (members[1 - q], votes[q]) indices into finder[q] */
     uint8_t  *is_wrong;                /* (n), in the current run */
     spot_stratum *tally[2];            /* (strata): rows and wrong rows of a part, in the current run; covered is scratch */
     int       left;                    /* slices of the current run that are no test */
@@ -63,7 +65,11 @@ typedef struct {
     spot_proved  *cls;                 /* (classes) */
     uint8_t      *part;                /* (n): of each row of the subject, 0 or 1 */
     int          *seen;                /* (groups of the subject): scratch, 0 between uses; NULL: rows are alone */
-    int           rows[2], *row[2];    /* rows of the subject that the search of a part sees, ascending */
+    int           rows[2], *row[2];    /* rows of the subject that the search of a part's classes sees, ascending */
+    spot_proved  *across;              /* all rows beside classes, the last of cls; NULL: none */
+    int          *place, *at;          /* with `across`: (classes of the subject) of each class in cls,
+        -1: not there; (n) of each
+                                        * row in its class */
     spot_run_errors   errors;              /* of the current run */
     int           run, runs;           /* searches of a part, done and in all */
     bool          quiet;               /* no log: a search in errors without structure */
@@ -86,8 +92,9 @@ void        spot_proof_close(spot_proving *j);
 size_t      spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
                              const spot_candidate *candidates, int count);
 
-/* Rows of part `part` as a subject; o: its options, with its attributes. Memory from a. */
-spot_status spot_proof_subject(spot_proving *j, spot_arena *a, int part, spot_subject *out, spot_discover_options *o);
+/* These rows as a subject; o: its options, with its attributes. Memory from a. */
+typedef struct { int n, *row; } spot_part_rows;
+spot_status spot_proof_subject(spot_proving *j, spot_arena *a, spot_part_rows of, spot_subject *out, spot_discover_options *o);
 size_t      spot_proof_subject_bytes(const spot_subject *s, const spot_discover_options *o, int rows);
 
 static inline int spot_stratum_of(const spot_proving *j, const spot_proved *k, int row)
@@ -129,8 +136,10 @@ spot_status spot_rule_of_piece(spot_proving *j, const spot_judged *g, spot_rule 
 /* Sets the bits of the rows of a part that have the rule's items. */
 void spot_rule_rows(const spot_proving *j, const spot_proved *k, const spot_rule *rule, int part, uint64_t *bit);
 
-/* rule (f->slices): the best rule of each slice of a search of part `part`, on its rows; without items where there is none. */
-spot_status spot_rules_offer(spot_proving *j, spot_rule *rule, const spot_finding *f, int class_place, int part);
+/* rule (f->slices): the best rule of each slice of a search of part `part`, whose row i is row[i] of the subject, on the rows
+ * that it saw; without items where there is none. */
+spot_status spot_rules_offer(spot_proving *j, spot_rule *rule, const spot_finding *f, int class_place, int part,
+                             const int *row);
 
 bool spot_same_rule(const spot_rule *a, const spot_rule *b);
 

@@ -16,6 +16,7 @@ spot_status spot_prove_open(spot_proving *j, spot_ctx *c, const spot_subject *s,
     *j = (spot_proving){ .c = c, .s = s, .o = o, .p = *o->proof, .log = k->log,
                          .runs = o->proof->parts * (1 + o->proof->chance) };
     SPOT_TRY(spot_proof_open(j, k->list, k->count));
+    if (j->across) j->runs *= 2;
     return spot_learn_expected(j);
 }
 

@@ -79,6 +79,7 @@ spot_status spot_draws_take(spot_ctx *c, spot_arena *a, spot_draws *f)
     SPOT_TRY(SPOT_TAKE(c, a, f->count, f->j->seen ? tails : 0));
     SPOT_TRY(take_units(c, a, f));
     SPOT_TRY(SPOT_TAKE(c, a, f->wrong, threads * f->words));
+    SPOT_TRY(SPOT_TAKE(c, a, f->whole, f->j->across ? threads * f->words : 0));
     return SPOT_TAKE(c, a, f->hits, threads * (size_t)f->n);
 }
 
@@ -110,6 +111,11 @@ static void note_errors(spot_draws *f, int k)
     at[u->units] = n;
 }
 
+static bool is_drawn_with_class(const spot_draws *f, const spot_proved *k, int stratum)
+{
+    return k == f->j->across && f->j->place[stratum] >= 0;
+}
+
 static void sort_rows(spot_draws *f)
 {
     int rows = 0;
@@ -119,6 +125,7 @@ static void sort_rows(spot_draws *f)
         f->start[k] = rows;
         for (int h = 0; h < own->strata; h++) {
             const int first = rows;
+            if (is_drawn_with_class(f, own, h)) continue;
             for (int i = 0; i < own->members[f->part]; i++) {
                 const int at = own->member[f->part][i];
                 if (spot_stratum_of(f->j, own, own->row[at]) == h) f->order[rows++] = at;
@@ -136,31 +143,33 @@ static void sort_rows(spot_draws *f)
 
 /* ---- draws ---- */
 
-/* Draws as many wrong rows as each stratum has (Floyd's sample). */
-static void draw_errors(const spot_draws *f, int class_place, spot_rng *r, uint64_t *wrong)
+static void set_bit(uint64_t *bit, int i) { bit[i / 64] |= (uint64_t)1 << i % 64; }
+
+/* Draws as many wrong rows as each stratum has (Floyd's sample). whole: gets them too, as rows of the subject; NULL: none. */
+static void draw_errors(const spot_draws *f, int class_place, spot_rng *r, uint64_t *wrong, uint64_t *whole)
 {
     const spot_proved *k = &f->j->cls[class_place];
     const int *row = f->order + f->start[class_place];
 
-    memset(wrong, 0, k->words * sizeof *wrong);
     for (int h = 0; h < k->strata; h++) {
         const spot_stratum *t = &k->tally[f->part][h];
+        if (is_drawn_with_class(f, k, h)) continue;
         for (int i = t->rows - t->group; i < t->rows; i++) {
             int at = row[spot_rng_below(r, (uint32_t)i + 1)];
             if (spot_has_bit(wrong, at)) at = row[i];
-            wrong[at / 64] |= (uint64_t)1 << at % 64;
+            set_bit(wrong, at);
+            if (whole) set_bit(whole, k->row[at]);
         }
         row += t->rows;
     }
 }
 
 /* Row t of a unit of n takes the error at place t m / n, rounded down, of a donor of m: those of a place are neighbours. */
-static void exchange_errors(const spot_draws *f, int class_place, spot_rng *r, int *donor, uint64_t *wrong)
+static void exchange_errors(const spot_draws *f, int class_place, spot_rng *r, int *donor, uint64_t *wrong, uint64_t *whole)
 {
     const spot_units *u = &f->units[class_place];
     const int *error = f->error[class_place], *error_at = f->error_at[class_place];
 
-    memset(wrong, 0, f->j->cls[class_place].words * sizeof *wrong);
     spot_units_exchange(u, r, donor);
     for (int i = 0; i < u->units; i++) {
         const spot_group_unit *to = &u->unit[i];
@@ -168,7 +177,8 @@ static void exchange_errors(const spot_draws *f, int class_place, spot_rng *r, i
         for (int e = error_at[donor[i]]; e < error_at[donor[i] + 1]; e++)
             for (long long t = (error[e] * n + m - 1) / m; t < ((error[e] + 1) * n + m - 1) / m; t++) {
                 const int at = u->order[to->first + t];
-                wrong[at / 64] |= (uint64_t)1 << at % 64;
+                set_bit(wrong, at);
+                if (whole) set_bit(whole, f->j->cls[class_place].row[at]);
             }
     }
 }
@@ -191,20 +201,32 @@ static void draw_signs(const spot_draws *f, int class_place, spot_rng *r, uint32
     }
 }
 
+/* Whether errors of all rows are drawn beside those of classes. */
+static bool draws_whole(const spot_draws *f)
+{
+    const int last = f->j->classes - 1;
+
+    return f->j->across && f->first[last] < f->first[last + 1] && !(f->j->seen && f->signs[last]);
+}
+
 const int *spot_draw(const spot_draws *f, int number, int thread)
 {
     spot_rng r = spot_rng_at(f->j->p.seed, SPOT_RNG_TESTS, (uint32_t)f->part, (uint32_t)number);
-    uint64_t *wrong = f->wrong + (size_t)thread * f->words;
+    uint64_t *whole = draws_whole(f) ? f->whole + (size_t)thread * f->words : NULL;
     int *hits = f->hits + (size_t)thread * (size_t)f->n;
 
+    if (whole) memset(whole, 0, f->j->across->words * sizeof *whole);
     for (int k = 0; k < f->j->classes; k++) {
-        if (f->first[k] == f->first[k + 1]) continue;
+        const bool across = whole && &f->j->cls[k] == f->j->across;
+        uint64_t *wrong = across ? whole : f->wrong + (size_t)thread * f->words;
+        if (f->first[k] == f->first[k + 1] && !whole) continue;
         if (f->j->seen && f->signs[k]) {
             draw_signs(f, k, &r, f->sign + (size_t)thread * (size_t)(f->j->s->groups / 32 + 1), hits);
             continue;
         }
-        if (f->j->seen) exchange_errors(f, k, &r, f->donor + (size_t)thread * f->most, wrong);
-        else draw_errors(f, k, &r, wrong);
+        if (!across) memset(wrong, 0, f->j->cls[k].words * sizeof *wrong);
+        if (f->j->seen) exchange_errors(f, k, &r, f->donor + (size_t)thread * f->most, wrong, across ? NULL : whole);
+        else draw_errors(f, k, &r, wrong, across ? NULL : whole);
         for (int i = f->first[k]; i < f->first[k + 1]; i++) {
             const spot_judged *g = f->test[f->by_class[i]].g;
             int n = 0;
@@ -248,23 +270,35 @@ static void rank_numbers(spot_slice_test *t, const unsigned *count)
         t->tail[i] = t->tail[last] * fmin(1, fmax(tail(i - 0.5, mean, variance), 1e-300) / known);
 }
 
-/* No errors give a rank below one in as many ways as the slice's units can be chosen among those of their bins. */
-static double least_rank(const spot_draws *f, const spot_slice_test *t)
+/* The logarithm of the ways to choose the units of a slice among those of their bins. row: as spot_units_add. */
+static double ways_of(const spot_units *u, const uint64_t *judged, const int *row)
 {
-    const spot_units *u = &f->units[t->g->class_place];
     double ways = 0;
 
-    if (t->sums) return fmax(pow(2, -t->sums), 1.0 / (1 + SPOT_PROOF_DRAWS));
     for (int b = 0; b < u->bins; b++) {
         const int all = u->bin[b + 1] - u->bin[b];
         int in = 0;
         for (int i = u->bin[b]; i < u->bin[b + 1]; i++) {
-            int k = 0;
-            while (k < u->unit[i].n && !spot_has_bit(t->g->judged, u->order[u->unit[i].first + k])) k++;
-            in += k < u->unit[i].n;
+            bool has = false;
+            for (int k = 0; k < u->unit[i].n && !has; k++) {
+                const int at = u->order[u->unit[i].first + k];
+                has = spot_has_bit(judged, row ? row[at] : at);
+            }
+            in += has;
         }
         ways += lgamma(all + 1.0) - lgamma(in + 1.0) - lgamma(all - in + 1.0);
     }
+    return ways;
+}
+
+/* No errors give a rank below one in that many ways. */
+static double least_rank(const spot_draws *f, const spot_slice_test *t)
+{
+    const bool across = class_of(f, t->g) == f->j->across;
+    double ways = ways_of(&f->units[t->g->class_place], t->g->judged, NULL);
+
+    if (t->sums) return fmax(pow(2, -t->sums), 1.0 / (1 + SPOT_PROOF_DRAWS));
+    for (int k = 0; k < f->j->classes - 1 && across; k++) ways += ways_of(&f->units[k], t->g->judged, f->j->cls[k].row);
     return fmax(exp(-ways), 1.0 / (1 + SPOT_PROOF_DRAWS));
 }
 
@@ -274,17 +308,16 @@ static double least_rank(const spot_draws *f, const spot_slice_test *t)
 static int sum_groups(const spot_draws *f, spot_slice_test *t, int at)
 {
     const spot_proved *k = class_of(f, t->g);
-    const spot_units *u = &f->units[t->g->class_place];
     int64_t sum = 0;
 
     t->sum = f->sums + at;
-    for (int i = 0; i < u->rows; i++) {
-        const int row = k->row[u->order[i]];
+    for (int i = 0; i < k->members[f->part]; i++) {
+        const int own = k->member[f->part][i], row = k->row[own];
         const spot_stratum *h = &k->tally[f->part][spot_stratum_of(f->j, k, row)];
         int *seen = &f->j->seen[f->j->s->group[row]];
-        if (!spot_has_bit(t->g->judged, u->order[i])) continue;
+        if (!spot_has_bit(t->g->judged, own)) continue;
         if (!*seen) t->sum[t->sums] = (spot_group_sum){ f->j->s->group[row], 0 }, *seen = ++t->sums;
-        t->sum[*seen - 1].value += llround(UNIT * (k->is_wrong[u->order[i]] - (double)h->group / h->rows));
+        t->sum[*seen - 1].value += llround(UNIT * (k->is_wrong[own] - (double)h->group / h->rows));
     }
     for (int g = 0; g < t->sums; g++) {
         f->j->seen[t->sum[g].group] = 0;

@@ -5,7 +5,10 @@
  * and the errors as they are. Beyond the draws it falls as the tail of a gamma distribution of their mean and variance does:
  * tests are compared by it, and any scale is valid, since the least p is held against the least p of each draw. Where groups
  * have rows of several classes of one search, units depend on each other, so the signs of groups are drawn: the test's number
- * is the sum, over its groups, of wrong rows less those that the rates of their classes let expect. */
+ * is the sum, over its groups, of wrong rows less those that the rates of their classes let expect.
+ *
+ * With all rows beside classes (spot_proving.across) a draw is one for both: the errors of all rows are those drawn class by
+ * class, and those of the other classes beside. Signs are drawn apart. */
 #ifndef SPOTTER_PROOF_DRAWS_H
 #define SPOTTER_PROOF_DRAWS_H
 
@@ -30,7 +33,8 @@ typedef struct {
     int         part, n;               /* of the judging rows; tests */
     spot_slice_test *test;             /* (n): the least p first */
     int        *by_class, *first;      /* (n): tests, class by class; (classes + 1): where those of a class begin */
-    int        *order, *start;         /* rows of the part by class and stratum; (classes + 1): as first */
+    int        *order, *start;         /* rows of the part by class and stratum; (classes + 1): as first. Of j->across only
+                                        * the rows whose class is no other of the proof's */
     double     *tails, *scratch;
     spot_group_sum *sums;
     spot_units *units;                 /* (classes) with groups */
@@ -40,7 +44,7 @@ typedef struct {
     int        *donor;                 /* (threads, most units) */
     uint32_t   *sign;                  /* (threads, groups / 32 + 1) */
     size_t      most, words;           /* units of a class; words of a class's rows */
-    uint64_t   *wrong;                 /* (threads, words) */
+    uint64_t   *wrong, *whole;         /* (threads, words): of a class; of all rows, where j->across has tests */
     int        *hits;                  /* (threads, n) */
 } spot_draws;
 

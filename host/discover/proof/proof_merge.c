@@ -193,7 +193,7 @@ static spot_status keep_fit(maker *m, spot_finding *g, const spot_hypotheses *fo
 {
     uint8_t *member;
 
-    if (!m->j->o->fit) return SPOT_OK;
+    if (!m->j->o->fit || (g->cls < 0 && m->j->across && !found->len)) return SPOT_OK;    /* its rows are with their classes */
     SPOT_TRY(SPOT_TAKE(m->j->c, &m->work, member, (size_t)g->n * (size_t)found->len));
     memset(member, 0, (size_t)g->n * (size_t)found->len);
     for (int h = 0; h < found->len; h++)
@@ -232,7 +232,7 @@ static spot_status make_finding(maker *m, int i)
     SPOT_TRY(spot_slices_of(j->c, &m->f->arena, &m->work, g, j->s, &m->view, found, j->o->neighbours));
     for (int h = 0; h < g->slices; h++) SPOT_TRY(prove_slice(m, k, &g->slice[h], h, found->h[h].row));
     SPOT_TRY(keep_fit(m, g, found));
-    return draw_map(m, g);
+    return k == j->across ? SPOT_OK : draw_map(m, g);      /* its rows are on the maps of their classes */
 }
 
 /* ---- rows of classes that were left out ---- */
@@ -243,7 +243,7 @@ static int rows_left_out(const spot_proving *j, int left_out)
     int rows = j->s->n;
 
     if (!j->o->fit || !j->s->target || !left_out) return 0;
-    for (int i = 0; i < j->classes; i++) rows -= j->cls[i].n;
+    for (int i = 0; i < j->classes; i++) rows -= &j->cls[i] == j->across ? 0 : j->cls[i].n;
     return rows;
 }
 

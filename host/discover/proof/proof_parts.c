@@ -30,8 +30,11 @@ size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_dis
         bytes += rows * (2 * sizeof(int) + 1 + (size_t)o->proof->neighbours * sizeof(int)) + slices * 2 * (words * 8 + 64)
                + slices * (sizeof(spot_judged) + 8) + sizeof(spot_proved) + 16 * 64
                + slices * (48 + ((size_t)candidates[i].wrong + 1 + (size_t)c->threads) * sizeof(double)) + rows * sizeof(int)
-               + (o->cls == SPOT_ALL_CLASSES ? 2 * strata * sizeof(spot_stratum) : 64);
-        if (rows > largest) largest = rows;
+               + (candidates[i].cls < 0 ? 2 * strata * sizeof(spot_stratum) : 64);
+        if (candidates[i].cls < 0 && spot_crosses_classes(s, o)) bytes += (n + strata + 2 * SPOT_FINDERS) * sizeof(int) + 1024;
+        else if (rows > largest) largest = rows;
+        if (candidates[i].cls < 0 && largest < 2 * (size_t)SPOT_FINDERS) largest = rows < 2 * SPOT_FINDERS ? rows
+            : 2 * SPOT_FINDERS;
     }
     return bytes + spot_divide_groups_bytes(s) + largest * (d + 8) * sizeof(float) + 2 * (n + 2) * sizeof(double)
          + strata * sizeof(spot_stratum)
@@ -87,6 +90,26 @@ static spot_status divide_rows(spot_proving *j)
 
 /* ---- the classes ---- */
 
+/* Takes groups of part q, or rows that are alone, until no more fit. */
+static void sample_rows(const spot_proving *j, spot_proved *k, int q, uint32_t *order, uint8_t *in)
+{
+    const int of = j->seen ? j->s->groups : k->members[q];
+    spot_rng r = spot_rng_at(j->p.seed, SPOT_RNG_PROOF, (uint32_t)j->s->classes + 2, (uint32_t)q);
+    int left = SPOT_FINDERS, n = 0;
+
+    for (int i = 0; i < k->members[q] && j->seen; i++) j->seen[j->s->group[k->row[k->member[q][i]]]]++;
+    spot_rng_shuffle(&r, order, (uint32_t)of);
+    memset(in, 0, (size_t)of);
+    for (int i = 0; i < of; i++) {
+        const int size = j->seen ? j->seen[order[i]] : 1;
+        if (size <= left) in[order[i]] = 1, left -= size;
+    }
+    for (int i = 0; i < k->members[q]; i++)
+        if (in[j->seen ? j->s->group[k->row[k->member[q][i]]] : i]) k->finder[q][n++] = k->member[q][i];
+    if (j->seen) memset(j->seen, 0, (size_t)j->s->groups * sizeof *j->seen);
+    k->finders[q] = n;
+}
+
 static spot_status open_class(spot_proving *j, spot_proved *k, const spot_candidate *from)
 {
     int n = 0, part[2] = { 0, 0 };
@@ -108,13 +131,40 @@ static spot_status open_class(spot_proving *j, spot_proved *k, const spot_candid
         const int q = j->part[k->row[i]];
         k->member[q][part[q]++] = i;
     }
+    for (int q = 0; q < 2; q++) k->finders[q] = k->members[q], k->finder[q] = k->member[q];
+    return SPOT_OK;
+}
+
+/* All rows beside classes: where each row is in its class, and a sample of each part's rows, whole groups in a random order. */
+static spot_status open_across(spot_proving *j)
+{
+    spot_proved *k = j->across = &j->cls[j->classes - 1];
+    size_t mark;
+    uint32_t *order;
+    uint8_t *in;
+
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->place, j->s->classes));
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->at, j->s->n));
+    for (int c = 0; c < j->s->classes; c++) j->place[c] = -1;
+    for (int i = 0; i < j->classes - 1; i++) {
+        j->place[j->cls[i].cls] = i;
+        for (int r = 0; r < j->cls[i].n; r++) j->at[j->cls[i].row[r]] = r;
+    }
+    for (int q = 0; q < 2; q++)
+        if (k->members[q] > SPOT_FINDERS) SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->finder[q], SPOT_FINDERS));
+    mark = j->a.used;
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, order, j->s->n));
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, in, j->s->n));
+    for (int q = 0; q < 2; q++)
+        if (k->members[q] > SPOT_FINDERS) sample_rows(j, k, q, order, in);
+    j->a.used = mark;
     return SPOT_OK;
 }
 
 /* For slices found on part q: the nearest rows there of each row of the other part. */
 static spot_status find_neighbours(spot_proving *j, spot_proved *k, int q)
 {
-    spot_some_rows x = { j->s->feature, NULL, k->members[1 - q] }, y = { j->s->feature, NULL, k->members[q] };
+    spot_some_rows x = { j->s->feature, NULL, k->members[1 - q] }, y = { j->s->feature, NULL, k->finders[q] };
     int *row[2];
     size_t mark;
 
@@ -122,12 +172,12 @@ static spot_status find_neighbours(spot_proving *j, spot_proved *k, int q)
     k->votes[q] = spot_voters(y.n, j->p.neighbours);
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->nearest[q], (size_t)x.n * (size_t)k->votes[q]));
     mark = j->a.used;
-    for (int h = 0; h < 2; h++) {
-        SPOT_TRY(SPOT_TAKE(j->c, &j->a, row[h], k->members[h]));
-        for (int i = 0; i < k->members[h]; i++) row[h][i] = k->row[k->member[h][i]];
-    }
-    x.row = row[1 - q];
-    y.row = row[q];
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, row[0], x.n));
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, row[1], y.n));
+    for (int i = 0; i < x.n; i++) row[0][i] = k->row[k->member[1 - q][i]];
+    for (int i = 0; i < y.n; i++) row[1][i] = k->row[k->finder[q][i]];
+    x.row = row[0];
+    y.row = row[1];
     SPOT_TRY(spot_nearest_rows(j->c, &j->a, k->nearest[q], x, y, j->s->d, k->votes[q]));
     j->a.used = mark;
     return SPOT_OK;
@@ -142,7 +192,7 @@ static spot_status list_rows(spot_proving *j)
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, seen, j->s->n));
     memset(seen, 0, (size_t)j->s->n);
     for (int k = 0; k < j->classes; k++)
-        for (int i = 0; i < j->cls[k].n; i++) seen[j->cls[k].row[i]] = 1;
+        for (int i = 0; i < j->cls[k].n && &j->cls[k] != j->across; i++) seen[j->cls[k].row[i]] = 1;
     for (int i = 0; i < j->s->n; i++)
         if (seen[i]) j->row[j->part[i]][j->rows[j->part[i]]++] = i;
     return SPOT_OK;
@@ -155,6 +205,7 @@ spot_status spot_proof_open(spot_proving *j, const spot_candidate *candidates, i
     SPOT_TRY(divide_rows(j));
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->cls, count));
     for (int i = 0; i < count; i++) SPOT_TRY(open_class(j, &j->cls[i], &candidates[i]));
+    if (count && candidates[count - 1].cls < 0 && spot_crosses_classes(j->s, j->o)) SPOT_TRY(open_across(j));
     SPOT_TRY(list_rows(j));
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->piece, slices_of_a_class(j->o) * (size_t)count));
     j->most = (int)slices_of_a_class(j->o) * count;
@@ -201,11 +252,11 @@ static void set_answer(float *p, int classes, int target, bool wrong)
     spot_keep_greatest(p, classes, wrong ? best : target);
 }
 
-static spot_status copy_attributes(spot_proving *j, spot_arena *a, int part, spot_discover_options *o)
+static spot_status copy_attributes(spot_proving *j, spot_arena *a, spot_part_rows of, spot_discover_options *o)
 {
     const spot_attributes *from = j->o->attributes;
     spot_attributes *to;
-    const int rows = j->rows[part];
+    const int rows = of.n;
 
     if (!from) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(j->c, a, to, 1));
@@ -217,7 +268,7 @@ static spot_status copy_attributes(spot_proving *j, spot_arena *a, int part, spo
     memset(to->bit, 0, (size_t)to->items * to->words * sizeof *to->bit);
     for (int k = 0; k < to->items; k++)
         for (int i = 0; i < rows; i++)
-            if (spot_has_bit(from->bit + (size_t)k * from->words, j->row[part][i]))
+            if (spot_has_bit(from->bit + (size_t)k * from->words, of.row[i]))
                 to->bit[(size_t)k * to->words + (size_t)i / 64] |= (uint64_t)1 << i % 64;
     o->attributes = to;
     return SPOT_OK;
@@ -241,10 +292,10 @@ static void copy_row(const spot_proving *j, spot_subject *to, int i, int row)
     to->confidence[i] = to->prob[at * classes + (size_t)s->target[row]];
 }
 
-spot_status spot_proof_subject(spot_proving *j, spot_arena *a, int part, spot_subject *out, spot_discover_options *o)
+spot_status spot_proof_subject(spot_proving *j, spot_arena *a, spot_part_rows of, spot_subject *out, spot_discover_options *o)
 {
     const spot_subject *s = j->s;
-    const size_t rows = (size_t)j->rows[part], classes = (size_t)s->classes;
+    const size_t rows = (size_t)of.n, classes = (size_t)s->classes;
 
     *out = (spot_subject){ .n = (int)rows, .d = s->d, .classes = s->classes, .head = s->head, .class_name = s->class_name };
     SPOT_TRY(SPOT_TAKE(j->c, a, out->feature, rows * (size_t)s->d));
@@ -253,6 +304,6 @@ spot_status spot_proof_subject(spot_proving *j, spot_arena *a, int part, spot_su
     if (s->prob) SPOT_TRY(SPOT_TAKE(j->c, a, out->prob, rows * classes));
     if (s->confidence) SPOT_TRY(SPOT_TAKE(j->c, a, out->confidence, rows));
     if (s->predicted) SPOT_TRY(SPOT_TAKE(j->c, a, out->predicted, rows));
-    for (int i = 0; i < out->n; i++) copy_row(j, out, i, j->row[part][i]);
-    return copy_attributes(j, a, part, o);
+    for (int i = 0; i < out->n; i++) copy_row(j, out, i, of.row[i]);
+    return copy_attributes(j, a, of, o);
 }

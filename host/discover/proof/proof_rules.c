@@ -77,8 +77,8 @@ static void fill_search(rule_search *q, const spot_proving *j, const spot_proved
         bool holds = true;
         int other = 0, held = 0;
         memset(bit, 0, q->words * sizeof *bit);
-        for (int i = 0; i < k->members[part] && holds; i++) {
-            const int at = k->member[part][i];
+        for (int i = 0; i < k->finders[part] && holds; i++) {
+            const int at = k->finder[part][i];
             const bool has = spot_item_holds(a, item, k->row[at]);
             if (spot_has_bit(g->found, at)) holds = has;
             else {
@@ -97,7 +97,7 @@ spot_status spot_rule_of_piece(spot_proving *j, const spot_judged *g, spot_rule 
 {
     const spot_proved *k = &j->cls[g->class_place];
     const int part = g->said.part, items = j->o->attributes->items;
-    rule_search q = { .others = k->members[part] };
+    rule_search q = { .others = k->finders[part] };
     uint64_t *room;
 
     for (size_t w = 0; w < k->words; w++) q.others -= __builtin_popcountll(g->found[w]);
@@ -122,18 +122,18 @@ spot_status spot_rule_of_piece(spot_proving *j, const spot_judged *g, spot_rule 
 /* The members of a part as the rows of a problem, and the slices' rows among them. */
 typedef struct { int *row, *member; uint8_t *wrong; spot_group *group; spot_conjunction *best; } offer;
 
-static void fill_offer(offer *x, const spot_proving *j, const spot_finding *f, const spot_proved *k, int part)
+static void fill_offer(offer *x, const spot_finding *f, const spot_proved *k, int part, const int *row)
 {
     int *member = x->member;
 
-    for (int i = 0; i < k->members[part]; i++) {
-        x->row[i] = k->row[k->member[part][i]];
-        x->wrong[i] = k->is_wrong[k->member[part][i]];
+    for (int i = 0; i < k->finders[part]; i++) {
+        x->row[i] = k->row[k->finder[part][i]];
+        x->wrong[i] = k->is_wrong[k->finder[part][i]];
     }
     for (int s = 0; s < f->slices; s++) {
         x->group[s] = (spot_group){ member, f->slice[s].size };
         for (int i = 0, at = 0; i < f->slice[s].size; i++, at++) {
-            while (x->row[at] != j->row[part][f->slice[s].row[i]]) at++;
+            while (x->row[at] != row[f->slice[s].row[i]]) at++;
             *member++ = at;
         }
     }
@@ -152,10 +152,11 @@ static spot_status find_best(spot_proving *j, spot_rule *rule, offer *x, const s
     return SPOT_OK;
 }
 
-spot_status spot_rules_offer(spot_proving *j, spot_rule *rule, const spot_finding *f, int class_place, int part)
+spot_status spot_rules_offer(spot_proving *j, spot_rule *rule, const spot_finding *f, int class_place, int part,
+                             const int *row)
 {
     const spot_proved *k = &j->cls[class_place];
-    const size_t rows = (size_t)k->members[part], slices = (size_t)f->slices;
+    const size_t rows = (size_t)k->finders[part], slices = (size_t)f->slices;
     size_t members = 0;
     spot_status how;
     offer x;
@@ -166,8 +167,8 @@ spot_status spot_rules_offer(spot_proving *j, spot_rule *rule, const spot_findin
     if (!x.row || !x.member || !x.wrong || !x.group || !x.best)
         how = spot_fail(j->c, SPOT_NOMEM, "no memory for the rules of %d slices", f->slices);
     else {
-        fill_offer(&x, j, f, k, part);
-        how = find_best(j, rule, &x, f, k->members[part]);
+        fill_offer(&x, f, k, part, row);
+        how = find_best(j, rule, &x, f, k->finders[part]);
     }
     free(x.row), free(x.member), free(x.wrong), free(x.group), free(x.best);
     return how;

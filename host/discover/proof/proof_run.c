@@ -58,7 +58,7 @@ static void vote(const spot_proved *k, spot_judged *g)
     for (int i = 0; i < k->members[1 - q]; i++) {
         const int *near = k->nearest[q] + (size_t)i * (size_t)votes, at = k->member[1 - q][i];
         int in = 0;
-        for (int t = 0; t < votes; t++) in += spot_has_bit(g->found, k->member[q][near[t]]);
+        for (int t = 0; t < votes; t++) in += spot_has_bit(g->found, k->finder[q][near[t]]);
         if (2 * in > votes) g->judged[at / 64] |= (uint64_t)1 << at % 64;
     }
 }
@@ -107,6 +107,16 @@ spot_status spot_proof_keep(spot_proving *j, spot_judged *g)
                          spot_count_rows(j, k, g->judged, 1 - g->said.part));
 }
 
+/* Nine tenths of the rows are of one class, whose own search is for such slices. */
+static bool is_of_one_class(const spot_proving *j, spot_proved *k, const uint64_t *bit, int rows)
+{
+    const spot_stratum *t = spot_cover_strata(j, k, bit, 0);
+    int most = 0;
+
+    for (int h = 0; h < k->strata; h++) most = t[h].covered > most ? t[h].covered : most;
+    return most >= SPOT_WHOLE * rows;
+}
+
 /* Keeps the piece if it is a test: see discover.h. */
 static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
 {
@@ -114,7 +124,8 @@ static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
     const int q = g->said.part;
     spot_counted found = spot_count_rows(j, k, g->found, q), judged = { 0, 0, 0 };
 
-    if (found.rows >= SPOT_WHOLE * k->members[q] || found.wrong <= found.base || !k->nearest[q]) judged.rows = 0;
+    if (found.rows >= SPOT_WHOLE * k->finders[q] || found.wrong <= found.base || !k->nearest[q]
+        || (k == j->across && is_of_one_class(j, k, g->found, found.rows))) judged.rows = 0;
     else {
         if (g->said.rule.items) spot_rule_rows(j, k, &g->said.rule, 1 - q, g->judged);
         else vote(k, g);
@@ -159,9 +170,9 @@ static bool is_known(const spot_proving *j, const spot_judged *g)
     return false;
 }
 
-/* A slice of the search of a part; its rows are those of the part. */
+/* A slice of the search of a part, whose row i is row[i] of the subject. */
 static spot_status take_slice(spot_proving *j, const spot_finding *f, const spot_slice *s, int rank, int class_place,
-                              int part)
+                              int part, const int *row)
 {
     const spot_piece said = { .bdm = f->bdm, .part = part, .seed = f->seed, .rank = rank };
     const spot_proved *k = &j->cls[class_place];
@@ -171,10 +182,11 @@ static spot_status take_slice(spot_proving *j, const spot_finding *f, const spot
 
     SPOT_TRY(spot_proof_piece(j, &g, &said, s->score, class_place));
     for (int i = 0; i < s->size; i++) {
-        while (k->row[at] != j->row[part][s->row[i]]) at++;
+        while (k->row[at] != row[s->row[i]]) at++;
         set_bit(g->found, at);
     }
     if (is_rule(j, f->bdm)) SPOT_TRY(spot_rule_of_piece(j, g, &g->said.rule));
+    if (g->said.rule.items && k == j->across) spot_rule_rows(j, k, &g->said.rule, part, g->found);     /* not of a sample */
     if (is_known(j, g)) {
         j->a.used = mark;
         return SPOT_OK;
@@ -201,7 +213,7 @@ static spot_status take_rule(spot_proving *j, const spot_finding *f, int slice, 
 }
 
 /* The slices of a method that finds no rules are offered theirs. */
-static spot_status take_rules(spot_proving *j, const spot_finding *f, int class_place, int part)
+static spot_status take_rules(spot_proving *j, const spot_finding *f, int class_place, int part, const int *row)
 {
     spot_rule *rule;
     spot_status how = SPOT_OK;
@@ -209,7 +221,7 @@ static spot_status take_rules(spot_proving *j, const spot_finding *f, int class_
     if (!j->o->attributes || !f->slices || is_rule(j, f->bdm)) return SPOT_OK;
     rule = calloc((size_t)f->slices, sizeof *rule);
     if (!rule) return spot_fail(j->c, SPOT_NOMEM, "no memory for the rules of %d slices", f->slices);
-    how = spot_rules_offer(j, rule, f, class_place, part);
+    how = spot_rules_offer(j, rule, f, class_place, part, row);
     for (int k = 0; k < f->slices && how == SPOT_OK; k++) how = take_rule(j, f, k, &rule[k], class_place, part);
     free(rule);
     return how;
@@ -232,15 +244,15 @@ static void note_failure(spot_proved *k, int part, spot_status s, const char *wh
     snprintf(k->why, sizeof k->why, "%s", why);
 }
 
-static spot_status take_findings(spot_proving *j, const spot_findings *f, int part)
+static spot_status take_findings(spot_proving *j, const spot_findings *f, int part, const int *row)
 {
     for (int i = 0; i < f->count; i++) {
         const spot_finding *g = &f->finding[i];
         const int place = place_of(j, g->cls);
         j->cls[place].tried[part]++;
         if (g->status) note_failure(&j->cls[place], part, g->status, g->message);
-        for (int k = 0; k < g->slices; k++) SPOT_TRY(take_slice(j, g, &g->slice[k], k + 1, place, part));
-        SPOT_TRY(take_rules(j, g, place, part));
+        for (int k = 0; k < g->slices; k++) SPOT_TRY(take_slice(j, g, &g->slice[k], k + 1, place, part, row));
+        SPOT_TRY(take_rules(j, g, place, part, row));
     }
     return SPOT_OK;
 }
@@ -262,11 +274,11 @@ static void pass_progress(void *user, const spot_progress *p)
     if (j->c->on_progress) j->c->on_progress(j->c->user, &whole);
 }
 
-/* Whether the part has a class with a wrong row. */
-static bool has_errors(const spot_proving *j, int part)
+/* Whether the part has a class with a wrong row, or wrong rows of all classes. */
+static bool has_errors(const spot_proving *j, int part, bool across)
 {
     for (const spot_proved *k = j->cls; k < j->cls + j->classes; k++)
-        for (int h = 0; h < k->strata; h++)
+        for (int h = 0; h < k->strata && (k == j->across) == across; h++)
             if (k->tally[part][h].group) return true;
     return false;
 }
@@ -289,15 +301,17 @@ static spot_status search_classes(spot_proving *j, spot_ctx *c, spot_findings *f
 }
 
 /* A search that failed as a whole, of which another part's may succeed. */
-static void note_search(spot_proving *j, int part, const spot_ctx *c, spot_status how)
+static void note_search(spot_proving *j, int part, bool across, const spot_ctx *c, spot_status how)
 {
     for (spot_proved *k = j->cls; k < j->cls + j->classes; k++) {
+        if ((k == j->across) != across) continue;
         k->tried[part]++;
         note_failure(k, part, how, spot_message(c, how));
     }
 }
 
-static spot_status search_part(spot_proving *j, int part)
+/* The search of a part: of its classes, or of all rows beside them. */
+static spot_status search_part(spot_proving *j, int part, bool across, spot_part_rows of)
 {
     spot_ctx inner = *j->c;
     spot_discover_options o = *j->o;
@@ -308,22 +322,41 @@ static spot_status search_part(spot_proving *j, int part)
 
     o.proof = NULL;
     o.fit = false;
+    if (j->o->cls == SPOT_EACH_AND_ALL) o.cls = across ? SPOT_ALL_CLASSES : SPOT_EACH_CLASS;
     o.least = 1;
     o.neighbours = 0;
     if (o.memory) o.memory = o.memory > spot_subject_bytes(j->s) ? o.memory - spot_subject_bytes(j->s) : 1;
     inner.on_log = pass_log;
     inner.on_progress = pass_progress;
     inner.user = j;
-    SPOT_TRY(spot_arena_open(j->c, &a, spot_proof_subject_bytes(j->s, j->o, j->rows[part])));
-    how = spot_proof_subject(j, &a, part, &s, &o);
+    SPOT_TRY(spot_arena_open(j->c, &a, spot_proof_subject_bytes(j->s, j->o, of.n)));
+    how = spot_proof_subject(j, &a, of, &s, &o);
     if (how == SPOT_OK) how = search_classes(j, &inner, &f, &s, &o);
     if (how && spot_concerns_one_problem(how)) {
-        note_search(j, part, &inner, how);
+        note_search(j, part, across, &inner, how);
         how = SPOT_OK;
     } else if (how) how = spot_fail_from(j->c, how, &inner);
-    else how = take_findings(j, &f, part);
+    else how = take_findings(j, &f, part, of.row);
     spot_findings_close(&f);
     spot_arena_close(&a);
+    return how;
+}
+
+static spot_status search_across(spot_proving *j, int part)
+{
+    const spot_proved *k = j->across;
+    spot_part_rows of = { .n = k->finders[part] };
+    spot_status how;
+
+    of.row = malloc(((size_t)of.n + 1) * sizeof *of.row);
+    if (!of.row) return spot_fail(j->c, SPOT_NOMEM, "no memory for %d rows", of.n);
+    for (int i = 0; i < of.n; i++) of.row[i] = k->row[k->finder[part][i]];
+    if (of.n < k->members[part] && !j->quiet && !part)
+        spot_log(j->c, SPOT_LOG_INFO, "slices across classes are sought in %d random rows of %d, and judged on all others",
+                 of.n,
+                 k->members[part]);
+    how = search_part(j, part, true, of);
+    free(of.row);
     return how;
 }
 
@@ -342,7 +375,11 @@ spot_status spot_proof_run(spot_proving *j, spot_run_errors errors)
     spot_proof_begin(j, errors);
     for (int q = 0; q < j->p.parts; q++, j->run++) {
         SPOT_TRY(spot_check_stop(j->c));
-        if (has_errors(j, q)) SPOT_TRY(search_part(j, q));
+        if (has_errors(j, q, false)) SPOT_TRY(search_part(j, q, false, (spot_part_rows){ j->rows[q], j->row[q] }));
+    }
+    for (int q = 0; q < j->p.parts && j->across; q++, j->run++) {
+        SPOT_TRY(spot_check_stop(j->c));
+        if (has_errors(j, q, true)) SPOT_TRY(search_across(j, q));
     }
     return SPOT_OK;
 }

@@ -61,7 +61,7 @@ spot_discover_options spot_discover_defaults(void)
     static const uint64_t seed;
 
     pthread_once(&made, make_default_methods);
-    return (spot_discover_options){ .bdm = default_methods, .bdms = 2, .seed = &seed, .seeds = 1, .cls = SPOT_EACH_CLASS,
+    return (spot_discover_options){ .bdm = default_methods, .bdms = 2, .seed = &seed, .seeds = 1, .cls = SPOT_EACH_AND_ALL,
                                     .least = 20, .neighbours = SPOT_MAX_NEIGHBOURS };
 }
 

@@ -29,7 +29,7 @@ spot_status spot_discover_check(spot_ctx *c, const spot_subject *s, const spot_d
     if (o->least < 1 || o->neighbours < 0 || o->neighbours > SPOT_MAX_NEIGHBOURS)
         return spot_fail(c, SPOT_INVALID, "{discover.least} discover: at least %d rows and %d neighbours; 1 or more, and 0 to "
                          "%d", o->least, o->neighbours, SPOT_MAX_NEIGHBOURS);
-    if (o->cls < SPOT_EACH_CLASS || o->cls >= s->classes)
+    if (o->cls < SPOT_EACH_AND_ALL || o->cls >= s->classes)
         return spot_fail(c, SPOT_USAGE, "{class.number} there is no class %d; they are numbered 0 to %d", o->cls,
                          s->classes - 1);
     if (o->cls == SPOT_ALL_CLASSES && !s->confidence)
@@ -67,11 +67,16 @@ static spot_status no_candidate(spot_ctx *c, const spot_subject *s, const spot_d
 {
     char words[160];
 
-    if (o->cls == SPOT_EACH_CLASS)
+    if (o->cls <= SPOT_EACH_CLASS)
         return spot_fail(c, SPOT_INPUT, "{discover.few_rows} rows are wrong, and none of %d classes has %d rows, as are needed "
                          "to find groups among them", s->classes, o->least);
     return spot_fail(c, SPOT_INPUT, "{discover.few_rows} %s has %d rows; at least %d are needed to find groups among them",
                      spot_class_words(words, sizeof words, s, o->cls), only->n, o->least);
+}
+
+bool spot_crosses_classes(const spot_subject *s, const spot_discover_options *o)
+{
+    return o->cls == SPOT_EACH_AND_ALL && o->proof && s->target && s->confidence;
 }
 
 /* Whether a class is worth examining. Without a wrong row there is nothing to search: then the classes that are large enough
@@ -84,8 +89,8 @@ static bool is_chosen(const spot_candidate *k, bool any_wrong, bool any_worth, i
 spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate **list,
                             int *count, int *left_out)
 {
-    int first = o->cls == SPOT_EACH_CLASS ? 0 : o->cls == SPOT_ALL_CLASSES ? s->classes : o->cls;
-    int end = o->cls == SPOT_EACH_CLASS ? s->classes : first + 1, n = 0;
+    int first = o->cls <= SPOT_EACH_CLASS ? 0 : o->cls == SPOT_ALL_CLASSES ? s->classes : o->cls;
+    int end = o->cls <= SPOT_EACH_CLASS ? s->classes : first + 1, n = 0;
     bool any_wrong = false, any_worth = false;
     spot_candidate *all;
 
@@ -97,6 +102,7 @@ spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_disco
     for (int chosen = 1; chosen >= 0; chosen--) {
         for (int k = first; k < end; k++)
             if (is_chosen(&all[k], any_wrong, any_worth, o->least) == chosen) (*list)[n++] = all[k];
+        if (chosen && n > 1 && (*list)->wrong && spot_crosses_classes(s, o)) (*list)[n++] = all[s->classes];
         if (chosen) *count = n;
     }
     *left_out = n - *count;
@@ -149,8 +155,8 @@ static size_t left_out_bytes(const spot_subject *s, const spot_discover_options 
 {
     size_t rows = (size_t)s->n;
 
-    if (!o->proof || !o->fit || !s->target || o->cls != SPOT_EACH_CLASS) return 0;
-    for (int i = 0; i < count; i++) rows -= (size_t)candidates[i].n;
+    if (!o->proof || !o->fit || !s->target || o->cls > SPOT_EACH_CLASS) return 0;
+    for (int i = 0; i < count; i++) rows -= candidates[i].cls < 0 ? 0 : (size_t)candidates[i].n;
     return rows * (size_t)s->d * sizeof(float);
 }
 

@@ -112,18 +112,18 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, con
     return SPOT_OK;
 }
 
-/* Pairs of rows of a class that the search for the neighbours of judging rows compares. */
-static double pairs_of(const spot_proof_options *p, int n)
+/* Pairs of n rows that the search for the neighbours of judging rows compares; `finders` of a part find at most. */
+static double pairs_of(const spot_proof_options *p, int n, double finders)
 {
     const double found = share_of(p);
 
-    return p->parts * found * (1 - found) * n * n;
+    return p->parts * fmin(found * n, finders) * (1 - found) * n;
 }
 
 /* The votes of a proof: each judging row's nearest rows, once, however many searches there are. Timed: one half of v's rows
- * against the other. */
+ * against the other. rows: of the subject. */
 static spot_status time_votes(spot_ctx *c, spot_arena *a, double *seconds, const spot_view *v, const spot_proof_options *p,
-                              const spot_candidate *candidates, int count)
+                              const spot_candidate *candidates, int count, int rows)
 {
     const int half = v->n / 2, k = half ? spot_voters(half, p->neighbours) : 0;
     const spot_some_rows x = { v->feature, NULL, half }, y = { v->feature + (size_t)half * (size_t)v->d, NULL, half };
@@ -133,7 +133,10 @@ static spot_status time_votes(spot_ctx *c, spot_arena *a, double *seconds, const
     if (!half) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(c, a, nearest, (size_t)half * (size_t)k));
     SPOT_TRY(spot_nearest_rows(c, a, nearest, x, y, v->d, k));
-    for (int i = 0; i < count; i++) all += pairs_of(p, candidates[i].n);
+    for (int i = 0; i < count; i++) {
+        const bool across = candidates[i].cls < 0 && count > 1;
+        all += pairs_of(p, across ? rows : candidates[i].n, across ? SPOT_FINDERS : INFINITY);
+    }
     *seconds += (spot_clock() - start) * all / ((double)half * half);
     return SPOT_OK;
 }
@@ -154,17 +157,19 @@ static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, c
     spot_view all, some[2];
     spot_arena a;
 
-    for (int i = 1; i < count; i++) if (candidates[i].n > largest->n) largest = &candidates[i];
+    for (int i = 1; i < count; i++)
+        if (candidates[i].n > largest->n && (candidates[i].cls >= 0 || largest->n < SAMPLE)) largest = &candidates[i];
     few = (spot_candidate){ largest->cls, largest->n < SAMPLE ? largest->n : SAMPLE, 1 };
     *seconds = 0;
     status = spot_arena_open(&quiet, &a, 2 * spot_group_needs(&quiet, s, o, &few, 1).host + SAMPLE * 256
                              + (o->proof ? votes_bytes(&quiet, s, o->proof) : 0)
-                             + ((size_t)largest->n + SAMPLE) * ((size_t)s->d + 8) * sizeof(float) + 4096);
+                             + (size_t)((largest->cls < 0 ? s->n : largest->n) + SAMPLE) * ((size_t)s->d + 8) * sizeof(float)
+                             + 4096);
     if (status == SPOT_OK) status = spot_subject_view(&quiet, &a, &all, s, largest->cls);
     if (status == SPOT_OK) status = sample_rows(&quiet, &a, &some[0], &all);
     if (status == SPOT_OK && o->attributes) status = spot_attribute_view(&quiet, &a, &some[1], o->attributes, &some[0]);
     if (status == SPOT_OK) status = time_methods(&quiet, &a, seconds, some, o, candidates, count);
-    if (status == SPOT_OK && o->proof) status = time_votes(&quiet, &a, seconds, &some[0], o->proof, candidates, count);
+    if (status == SPOT_OK && o->proof) status = time_votes(&quiet, &a, seconds, &some[0], o->proof, candidates, count, s->n);
     if (status != SPOT_OK) *seconds = NAN;
     spot_arena_close(&a);
 }
@@ -178,10 +183,27 @@ static void add_proof(const spot_ctx *c, spot_bytes *bytes, const spot_subject *
     bytes->host += spot_proof_bytes(c, s, o, candidates, count) + spot_proof_subject_bytes(s, o, rows);
 }
 
+/* Rows of both parts that the search of a candidate sees: beside classes, of all rows a sample. */
+static int searched_rows(const spot_candidate *k, const spot_subject *s, const spot_discover_options *o)
+{
+    const bool sample = k->cls < 0 && spot_crosses_classes(s, o);
+
+    return sample && k->n > 2 * SPOT_FINDERS ? 2 * SPOT_FINDERS : k->n;
+}
+
+static spot_status list_searched(spot_ctx *c, spot_candidate **list, const spot_candidate *from, int count,
+                                 const spot_subject *s, const spot_discover_options *o)
+{
+    *list = malloc(((size_t)count + 1) * sizeof **list);
+    if (!*list) return spot_fail(c, SPOT_NOMEM, "no memory for %d classes", count);
+    for (int i = 0; i < count; i++) (*list)[i] = (spot_candidate){ from[i].cls, searched_rows(&from[i], s, o), from[i].wrong };
+    return SPOT_OK;
+}
+
 spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
                                double *seconds)
 {
-    spot_candidate *candidates = NULL;
+    spot_candidate *candidates = NULL, *searched = NULL;
     int count = 0, left_out, together = 0;
     spot_bytes needs = { 0, 0 };
     size_t results = 0;
@@ -191,13 +213,15 @@ spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_di
     if (seconds) *seconds = NAN;
     if (status == SPOT_OK) status = spot_candidates(c, s, o, &candidates, &count, &left_out);
     if (status == SPOT_OK) results = spot_findings_bytes(s, o, candidates, count);
+    if (status == SPOT_OK) status = list_searched(c, &searched, candidates, count, s, o);
     for (int i = 0; i < count && status == SPOT_OK; i += together) {
-        status = spot_group_fit(c, s, o, candidates + i, count - i, results, &together, &needs);
+        status = spot_group_fit(c, s, o, searched + i, count - i, results, &together, &needs);
         needs.host += results + spot_subject_bytes(s);
         *bytes = spot_bytes_larger(*bytes, needs);
     }
-    if (status == SPOT_OK && seconds && candidates->wrong) estimate_time(c, seconds, s, o, candidates, count);
+    if (status == SPOT_OK && seconds && candidates->wrong) estimate_time(c, seconds, s, o, searched, count);
     if (status == SPOT_OK && o->proof) add_proof(c, bytes, s, o, candidates, count);
     free(candidates);
+    free(searched);
     return status;
 }

@@ -6,7 +6,7 @@
 
 #include "spotter/discover.h"
 
-/* A class that is worth examining. */
+/* A class that is worth examining; cls SPOT_ALL_CLASSES: all rows. */
 typedef struct { int cls, n, wrong; } spot_candidate;
 
 /* The classes that o->cls asks for: first `*count` that are worth examining, then `*left_out` others. Where none has a wrong
@@ -14,6 +14,9 @@ typedef struct { int cls, n, wrong; } spot_candidate;
  * frees it, also after a failure. SPOT_INPUT when rows are wrong and every class is too small. */
 spot_status spot_candidates(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_candidate **list,
                             int *count, int *left_out);
+
+/* Whether all rows are one more unit beside the classes (SPOT_EACH_AND_ALL); it is the last of the candidates to examine. */
+bool spot_crosses_classes(const spot_subject *s, const spot_discover_options *o);
 
 /* The classes that are searched now, and those that never are. */
 typedef struct {

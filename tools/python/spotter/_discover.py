@@ -458,7 +458,7 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
              images: Any = None, class_names: Optional[Sequence[str]] = None, groups: Any = None, *, attributes: Any = None,
              picture_attributes: bool = True, model: Any = None, embed: Any = None, coco: Any = None, resize: int = 256, crop: int = 224, exif: str = "ignore",
              pillow: int = 13, skip_unreadable: bool = False, skip_bad_rows: bool = False, logits: bool = False,
-             follow_links: bool = False, memory: Union[None, int, str] = None, class_: Union[int, str] = "each",
+             follow_links: bool = False, memory: Union[None, int, str] = None, class_: Union[int, str] = "both",
              method: Any = DEFAULT, config: Any = None, seed: Union[None, int, Sequence[int]] = None, least: int = 20,
              proof: bool = True, chance: int = 0, holdout: Optional[float] = None, level: Optional[float] = None,
              words: Any = None, describe: Any = None, word_embeddings: Any = None, phrases: int = 5, out: Any = None,
@@ -495,7 +495,7 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     images (a folder) with model, coco, embed, resize, crop, exif, pillow, skip_unreadable, follow_links. A detector: coco,
     detections, iou, score, rows, context, rows_only.
 
-    Search. class_: a class's name or number, "each", or "all" rows at once. method: names, as "planespot-tsne,ward", or
+    Search. class_: a class's name or number, "each", "all" rows at once, or "both". method: names, as "planespot-tsne,ward", or
     a list of names and of Methods with settings of their own; or config: a file. seed: one, or several. least: rows that a
     class must have. memory: a limit such as "4GB".
 

@@ -271,9 +271,9 @@ class Method(Results, Gathers, Estimator):
 
 
 def class_number(wanted: Union[int, str], names: Sequence[str], called: str) -> int:
-    """Of a class by name or number, of "each" and of "all" rows at once."""
-    if wanted in ("each", "all"):
-        return {"each": -2, "all": -1}[str(wanted)]
+    """Of a class by name or number, of "each", of "all" rows at once, of "both"."""
+    if wanted in ("both", "each", "all"):
+        return {"both": -3, "each": -2, "all": -1}[str(wanted)]
     if str(wanted) in names:
         return list(names).index(str(wanted))
     if isinstance(wanted, (int, np.integer)) and 0 <= wanted < len(names):
