@@ -321,9 +321,9 @@ spot_slice_kind spot_slice_kind_of(const spot_finding *f, const spot_slice *s);
  *     rows of the smaller one
  *     one of them is a slice of all rows, and of the other's class they share half of all rows that either has
  *
- * Each slice is compared with the heads of entries alone, and with slices that have the head's rule, so that no chain of slices
- * becomes one. The head is the member that says most: a slice of all rows, then a rule, then what a conjunction says, then
- * that with most errors in excess.
+ * But for the second, each slice is compared with the heads of entries alone, and with slices that have the head's rule, so
+ * that no chain of slices becomes one. The head is the member that says most: a slice of all rows, then a rule, then what a
+ * conjunction says, then that with most errors in excess.
  *
  * A rule says an entry (SPOT_ENTRY_RULE) where it is the rule of one of its slices, or such a conjunction that most rows of
  * the slice have. Where the head is a rule, all figures are of this rule's rows, in all classes where it is a slice. The

@@ -102,11 +102,15 @@ static bool share_rows(const spot_subject *s, const ranked_slice *x, const ranke
         || (x->cls != y->cls && either && 2 * both >= either);
 }
 
-static bool same_cause(const spot_subject *s, const ranked_slice *x, const ranked_slice *y)
+/* Whether slice x, or one of the same number of a cause, which is near it, belongs to a leader. all (n): all slices. */
+static bool joins(const spot_subject *s, const ranked_slice *leader, const ranked_slice *x, const ranked_slice *all, int n)
 {
-    const spot_proof *p = x->slice->proof, *q = y->slice->proof;
+    const int cause = x->slice->proof->cause;
 
-    return spot_slice_same_rule(x->slice, y->slice) || (p->cause && p->cause == q->cause) || share_rows(s, x, y);
+    for (const ranked_slice *y = cause ? all : x; y < (cause ? all + n : x + 1) && y->kind == SPOT_SLICE_CONFIRMED; y++)
+        if (y == x || y->slice->proof->cause == cause)
+            if (y == leader || spot_slice_same_rule(leader->slice, y->slice) || share_rows(s, leader, y)) return true;
+    return false;
 }
 
 /* Confirmed slices, which come first, join the first entry with a leader to which they belong: its head, or a slice with the
@@ -118,7 +122,7 @@ static int group_slices(const spot_subject *s, ranked_slice *all, int n)
     for (int i = 0; i < n; i++) {
         ranked_slice *x = &all[i];
         for (int k = 0; k < i && x->kind == SPOT_SLICE_CONFIRMED && x->entry < 0; k++) {
-            if (!all[k].leads || !same_cause(s, &all[k], x)) continue;
+            if (!all[k].leads || !joins(s, &all[k], x, all, n)) continue;
             x->entry = all[k].entry;
             x->leads = spot_slice_same_rule(all[k].slice, x->slice);
         }
