@@ -190,15 +190,18 @@ assert said and json.load(open("proved/slices.json"))["schema"] == 2
 every = {s["number"]: (f["class"], s["rank"]) for f in json.load(open("proved/slices.json"))["findings"] for s in f["slices"]}
 assert sorted(every) == list(range(1, len(every) + 1)) == sorted(v["number"] for v in said)
 for v in said:
-    name = names[v["class_number"]]
+    name = names[v["class_number"]] if v["class"] else ""              # all rows
+    own = labels == name if name else np.ones(len(labels), bool)
     mine = [int(r["id"]) for r in rows if r["number"] == str(v["number"])]
-    assert all(r["class"] == v["class"] == name and r["rank"] == str(v["rank"]) and r["method"] == v["method"] != ""
+    assert all(r["class"] == (v["class"] or "") == name and r["rank"] == str(v["rank"]) and r["method"] == v["method"] != ""
                for r in rows if r["number"] == str(v["number"])), v
-    assert every[v["number"]] == (name, v["rank"]), v
+    assert every[v["number"]] == (v["class"], v["rank"]), v
     assert v["rows"] == len(mine) and v["wrong"] == wrong[mine].sum(), v
-    assert v["class_rows"] == (labels == name).sum() and v["class_wrong"] == wrong[labels == name].sum(), v
+    assert v["class_rows"] == own.sum() and v["class_wrong"] == wrong[own].sum(), v
     if mine:
-        assert abs(v["excess"]["value"] - (wrong[mine].mean() - wrong[labels == name].mean())) < 1e-9, v
+        assert abs(v["excess"]["value"] - (wrong[mine].mean() - v["expected_wrong"] / len(mine))) < 1e-9, v
+    if mine and name:
+        assert abs(v["expected_wrong"] / len(mine) - wrong[own].mean()) < 1e-9, v
 assert min(v["corrected_p"] for v in said) < 0.01, said
 PYTHON
 ok proved --embeddings new.npy --labels newy.csv --out blind.csv

@@ -209,7 +209,10 @@ row = {r["name"]: r for r in csv.DictReader(open("table.csv"))}
 a = np.load("all.npz")
 p = np.where(a["y"] == 1, a["p"], 1 - a["p"])
 found = json.load(open("ruled/slices.json"))
+assert found["entries"][0]["rule"] and found["entries"][0]["kind"] == "rule", found["entries"][0]
 for f in found["findings"]:
+    if f["class"] is None:                             # all rows
+        continue
     s = f["slices"][0]
     assert s["proof"]["claim"] == "confirmed" and sorted(s["rule"]["items"]) == ["not indoor", "weather=snow"], s
     rows = [i for i in range(600) if a["y"][i] == f["class_number"] and row[f"img{i:04d}"]["indoor"] == "0"

@@ -322,7 +322,7 @@ spot_slice_kind spot_slice_kind_of(const spot_finding *f, const spot_slice *s);
  *     one of them is a slice of all rows, and of the other's class they share half of all rows that either has
  *
  * But for the second, each slice is compared with the heads of entries alone, and with slices that have the head's rule, so
- * that no chain of slices becomes one. The head is the member that says most: a slice of all rows, then a rule, then what a
+ * that no chain of slices becomes one. The head is the member that says most: a rule, then a slice of all rows, then what a
  * conjunction says, then that with most errors in excess.
  *
  * A rule says an entry (SPOT_ENTRY_RULE) where it is the rule of one of its slices, or such a conjunction that most rows of

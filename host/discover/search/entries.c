@@ -49,6 +49,7 @@ static int says_more(const void *a, const void *b)
     const ranked_slice *x = a, *y = b;
 
     if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+    if ((x->rule == 2) != (y->rule == 2)) return x->rule == 2 ? -1 : 1;
     if ((x->cls < 0) != (y->cls < 0)) return x->cls < 0 ? -1 : 1;
     if (x->rule != y->rule) return y->rule - x->rule;
     if (x->excess != y->excess) return x->excess > y->excess ? -1 : 1;
