@@ -181,7 +181,7 @@ def rule_rows(s, test, held):
     names = s.get("rule", {}).get("items", [])
     if not names or not all(n.removeprefix("not ") in test[2] for n in names):
         return None
-    rows = held[0] == s["class"]
+    rows = np.full(len(held[0]), True) if s["class"] is None else held[0] == s["class"]
     for n in names:
         rows = rows & (held[2][n] if n in held[2] else ~held[2][n.removeprefix("not ")])
     return rows
@@ -211,8 +211,8 @@ def report(name, confirmed, all_slices, truth, test, held):
         rules += 1
         if rows.sum():
             gaps.append(100 * (s["proof"]["wrong"] / s["proof"]["judged"] - wh[rows].mean()))
-            expected.append(100 * (s["proof"]["class_rate"] + s["proof"]["shrunk_excess"] - wh[rows].mean()))
-            m = yh == s["class"]
+            expected.append(100 * (s["proof"]["class_rate"] + s["proof"]["to_expect"] - wh[rows].mean()))
+            m = np.full(len(yh), True) if s["class"] is None else yh == s["class"]
             false += tail(m.sum(), wh[m].sum(), rows.sum(), wh[rows].sum()) > 0.05
     low, middle, high = np.percentile(gaps, [25, 50, 75]) if gaps else [float("nan")] * 3
     print(f"{name:34} confirmed {len(confirmed):3} of {len(all_slices):3}; weaknesses found {found}/{len(truth)} "
