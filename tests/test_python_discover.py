@@ -317,6 +317,41 @@ def test_missing_places_are_named_or_left_out():
             of_words if given[2] is word_probs else want), (k, what)
 
 
+def test_a_claim_is_judged_on_the_rows_of_fit():
+    feature, target, probs, blind = planted()
+    table = {"id": [f"r{i}" for i in range(len(target))], "spot": np.where(blind, "in", "out"),
+             "size": np.arange(len(target)) % 7}
+    found = spotter.discover(feature, target, probs, ids=table["id"], attributes={k: table[k] for k in ("spot", "size")})
+    claim = found.claim("class=1 & spot=in")
+    assert claim.confirmed and claim.class_ == "1" and claim.rate == 1 and list(claim.rows) == list(np.flatnonzero(blind))
+    assert claim.corrected_p < 0.001 < claim.excess.low and claim.rules > 10 and claim.groups is None
+    assert found.claim("size=low").verdict == "chance"
+    lines = ["id,spot,size"] + [",".join(map(str, row)) for row in zip(table["id"], table["spot"], table["size"])]
+    Path("claimed.csv").write_text("\n".join(lines) + "\n")
+    one = spotter.Ward().fit(feature, target, probs, ids=table["id"])
+    shown = one.claim("1 & spot=in & size<5", attributes="claimed.csv:id")
+    assert (shown.verdict, np.isnan(shown.corrected_p)) == ("suggested", True) and len(shown.rows) < len(claim.rows)
+    assert one.claim("1 & spot=in & size<5", attributes="claimed.csv:id", new=True).confirmed
+    raises("is no class and no item", lambda: one.claim("1 & spot=in"))
+    raises("compares numbers", lambda: found.claim("size<5"))
+
+
+def test_suspect_labels_are_those_of_the_rows():
+    feature, target, probs, _ = planted(900)
+    flipped = np.flatnonzero((target == 0) & (np.arange(900) % 11 == 0))
+    labels = target.copy()
+    labels[flipped] = 2
+    found = spotter.discover(feature, labels, probs)
+    suspects = found.suspect_labels_
+    assert set(flipped) == {row for row, name in suspects.items() if name == "0"}, suspects
+    assert len(suspects) < len(flipped) + 5 and found.json["suspect_labels"] == len(suspects)
+    for s in found.slices_:
+        assert s.suspects == sum(row in suspects for row in s.rows)
+    again = pickle.loads(pickle.dumps(found))
+    assert again.suspect_labels_ == suspects and again.json == found.json
+    assert spotter.discover(feature, target, probs[np.arange(900), target]).slices_[0].suspects is None
+
+
 def test_groups_are_those_of_the_command():
     feature, target, probs, _ = planted(500)
     video = np.random.default_rng(2).permutation(500) // 10

@@ -146,6 +146,7 @@ def save(findings: Any, feature: Array) -> Dict[str, Any]:
                      "slice": [_save_slice(s) for s in f.slice[:f.slices]], "fit": _save_fit(f.fit, feature)})
     return {"finding": each, "map": _numbers(findings.map, len(feature), 2),
             "left_class": _numbers(findings.left_class, findings.left_out), "left_out": findings.left_out,
+            "decided": _plain(findings.decided),
             "suspects": {**_plain(findings.suspects), "row": _numbers(findings.suspects.row, findings.suspects.count),
                          "cls": _numbers(findings.suspects.cls, findings.suspects.count)}}
 
@@ -166,6 +167,7 @@ def load(state: Dict[str, Any], feature: Array) -> tuple:
         findings.finding = ct.cast(made, ct.POINTER(c_side.Finding))
     findings.left_class = memory.pointer(state["left_class"], ct.c_int)
     findings.map = memory.pointer(state["map"], ct.c_float)
+    _fill(findings.decided, state.get("decided") or {})
     suspects = state.get("suspects")                   # None: of an earlier version
     if suspects:
         _fill(findings.suspects, {k: v for k, v in suspects.items() if k not in ("row", "cls")})
