@@ -244,6 +244,7 @@ spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_f
 spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_files *files, const spot_known *known)
 {
     spot_rows_reading r = { .c = c, .s = s, .files = files, .known = known };
+    char made_by[400];
     spot_status st;
 
     memset(s, 0, sizeof *s);
@@ -256,7 +257,7 @@ spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_file
     }
     if (!st && s->d != known->features)
         st = spot_fail(c, SPOT_INPUT, "%s has %d numbers per row, and the findings have %d; give features of the new rows "
-                       "from the same network", files->embeddings, s->d, known->features);
+                       "from the same network", name_sources(made_by, files), s->d, known->features);
     if (!st && known->encoder && !s->blocks && *s->encoder && strcmp(known->encoder, s->encoder))
         st = spot_fail(c, SPOT_INPUT, "%s has features of the encoder %s, and the findings are of %s: they cannot be compared",
                        files->embeddings, s->encoder, known->encoder);
