@@ -175,10 +175,8 @@ static void group_findings(fake_findings *k, int groups)
         for (int j = 0; j < k->f.finding[i].slices; j++, used += 2) {
             spot_slice *p = &k->f.finding[i].slice[j];
             int last = -1;
-            p->proof->origin = malloc((size_t)p->size);
             for (int r = 0; r < p->size; r++) {
-                const bool judged = p->row[r] / s->classes % 2;
-                p->proof->origin[r] = judged ? SPOT_ORIGIN_JUDGED : SPOT_ORIGIN_FOUND;
+                const bool judged = p->proof->origin[r] == SPOT_ORIGIN_JUDGED;
                 p->proof->groups += judged && s->group[p->row[r]] != last;
                 if (judged) last = s->group[p->row[r]];
             }
@@ -192,8 +190,6 @@ static void close_groups(fake_findings *k)
     for (int g = 0; g < k->s.groups; g++) free(k->s.group_name[g]);
     free(k->s.group_name);
     free(k->s.group);
-    for (int i = 0; i < k->f.count; i++)
-        for (int j = 0; j < k->f.finding[i].slices; j++) free(k->f.finding[i].slice[j].proof->origin);
     fake_close(k);
 }
 
