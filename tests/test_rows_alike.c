@@ -1,5 +1,5 @@
-/* test_rows_alike.c - copies among rows become groups, independent rows and features of few values do not; rows that depend on each
- * other are told from slices. ctest: threads, both */
+/* test_rows_alike.c - copies among rows become groups, independent rows and features of few values do not; rows that depend
+ * on each other are told from slices. ctest: threads, both */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 
@@ -215,7 +215,8 @@ TEST(slices_and_chance_are_no_dependence)
                 for (int k = 0; k < D; k++) w->feature[i * D + k] = 0.5f * w->feature[i * D + k] + (k == 1 ? 4 : 0);
                 w->confidence[i] = spot_rng_uniform(&r) < 0.8 ? 0.2f : 0.8f;
             }
-            for (int i = 0; i < N && kind == 3; i++) w->confidence[i] = w->feature[i * D] + w->feature[i * D + 1] > 1.2 ? 0.2f : 0.8f;
+            for (int i = 0; i < N && kind == 3; i++)
+                w->confidence[i] = w->feature[i * D] + w->feature[i * D + 1] > 1.2 ? 0.2f : 0.8f;
             a = agreement_of(w, 2);
             warned[kind] += a.order <= SPOT_DEPEND_LEVEL || a.step >= SPOT_DEPEND_STEP;
         }

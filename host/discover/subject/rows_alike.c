@@ -134,8 +134,8 @@ static spot_status number_groups(spot_ctx *c, spot_subject *s, const int *first,
     for (int i = 0; i < s->n; i++) group[i] = first[i] == i ? groups++ : group[first[i]];
     s->group = group;
     s->groups = groups;
-    spot_log(c, SPOT_LOG_INFO, "%d rows are copies or near copies of others (%d of them equal an earlier row) and stay together "
-             "in %d groups; --groups FILE tells your own, --groups rows takes each row as alone", copies, equal, sets);
+    spot_log(c, SPOT_LOG_INFO, "%d rows are copies or near copies of others (%d of them equal an earlier row) and stay "
+             "together in %d groups; --groups FILE tells your own, --groups rows takes each row as alone", copies, equal, sets);
     return SPOT_OK;
 }
 

@@ -4,18 +4,19 @@
  * rows are alone.
  *
  *     copies         their features are equal, number by number; whatever their classes
- *     near copies    rows i and j of one class, d(i, j) <= f min(r(i), r(j)), where r is the distance to the 16th nearest row of
- *                    the class
+ *     near copies    rows i and j of one class, d(i, j) <= f min(r(i), r(j)), where r is the distance to the 16th nearest row
+ *                    of the class
  *
- * f is at most 1/2, and so small that SPOT_ALIKE_CHANCE pairs are to be expected in all rows if they lie by themselves: of the 16
- * nearest rows 16 f^m are so near in m dimensions. m is that of the tenth of the rows around which the class has the fewest
+ * f is at most 1/2, and so small that SPOT_ALIKE_CHANCE pairs are to be expected in all rows if they lie by themselves: of the
+ * 16 nearest rows 16 f^m are so near in m dimensions. m is that of the tenth of the rows around which the class has the fewest
  * dimensions, by the distances to the 8th and the 16th row; so rows need not fill the same number of dimensions everywhere, and
  * in few dimensions f is small. A row that is a near copy of several joins the first that joined no other: all rows of a group
  * are near that one, and chains of neighbours join no class.
  *
- * Features of few values, such as attributes of 0 and 1, are equal without being copies. They are known by this: rows that are
- * equal in half of their features, every second one, differ in the other half. Where rows that are equal in either half are more
- * than twice as many pairs as rows that are equal in both, no row is taken for a copy, nor where there is one feature.
+ * Features of few values, such as attributes of 0 and 1, are equal without being copies. They are known by this: rows that
+ * are equal in half of their features, every second one, differ in the other half. Where rows that are equal in either half
+ * are more than twice as many pairs as rows that are equal in both, no row is taken for a copy, nor where there is one
+ * feature.
  *
  * Cost: a class of at most SPOT_ALIKE_LEAF rows is compared row by row. A larger one is divided at the median of a random
  * direction until its parts are as small, and near copies are sought in each part: n SPOT_ALIKE_LEAF d products at most. A few

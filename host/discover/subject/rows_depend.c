@@ -266,9 +266,9 @@ spot_status spot_rows_warn_of_dependence(spot_ctx *c, const spot_subject *s)
 
     SPOT_TRY(spot_rows_agree(c, &a, s));
     if (a.order <= SPOT_DEPEND_LEVEL)
-        spot_log(c, SPOT_LOG_WARN, "rows may depend on each other: those that follow one another in the files are wrong together "
-                 "more often than chance explains (p = %.2g), as frames of a video are; what is confirmed may then be chance; "
-                 "tell with --groups FILE which rows belong together", a.order);
+        spot_log(c, SPOT_LOG_WARN, "rows may depend on each other: those that follow one another in the files are wrong "
+                 "together more often than chance explains (p = %.2g), as frames of a video are; what is confirmed may then be "
+                 "chance; tell with --groups FILE which rows belong together", a.order);
     else if (a.step >= SPOT_DEPEND_STEP)
         spot_log(c, SPOT_LOG_WARN, "rows may depend on each other: those of nearest features are wrong together, and the next "
                  "ones are not (%.1f standard errors), as copies of a picture are; what is confirmed may then be chance; tell "
