@@ -116,9 +116,9 @@ run 0 "" discover --no-proof $rows --embeddings e.safetensors --embed neutral $h
 python 's = json.load(open("sources/slices.json"))["subject"]
 assert [b["features"] for b in s["sources"]] == [8, 148] and s["features"] == 156 and s["encoder"][:7] == "joined-", s
 assert s["sources"][0]["encoder"] == load("e.safetensors")[1]["encoder"] and s["sources"][1]["encoder"][:8] == "neutral-", s'
-run 0 "" embed --model neutral --images photos --out n.safetensors
-run 0 "" assign sources -e e.safetensors -e n.safetensors --labels y.csv:label --probs p.csv:p --out sources.csv
-refused 3 assign sources -e n.safetensors -e e.safetensors --labels y.csv:label --probs p.csv:p --out sources.csv
+run 0 "" embed --model neutral --images photos --out neutral.safetensors
+run 0 "" assign sources -e e.safetensors -e neutral.safetensors --labels y.csv:label --probs p.csv:p --out sources.csv
+refused 3 assign sources -e neutral.safetensors -e e.safetensors --labels y.csv:label --probs p.csv:p --out sources.csv
 refused 2 discover --no-proof $rows --embed $clip --embed-heads two --out x
 refused 3 discover --no-proof $rows --embed e.safetensors $how --out x
 rm -rf x
