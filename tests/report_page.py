@@ -541,7 +541,8 @@ def twins(page):
     for k in range(SURE):
         open_card(page, k, CONFIRMED)
         page.frames(10)
-        size, shown = int(facts(page)["rows"]), page.js("document.querySelectorAll('#detail .gallery')[0].children.length")
+        size, gallery = int(facts(page)["rows"]), "document.querySelector('#detail .gallery:not(.suspects)')"
+        shown = page.js(gallery + ".children.length")
         times = texts(page, "#detail .gallery .times")
         check(size == shown + sum(int(t[1:]) - 1 for t in times), "of", size, "rows", shown, "pictures are shown, and", times)
         marks += times
