@@ -13,7 +13,7 @@ cd "$dir" || exit 1
 /usr/bin/python3 - <<'PYTHON'
 import os, struct, zlib
 import numpy as np
-r = np.random.default_rng(3)
+r, colour = np.random.default_rng(3), np.random.default_rng(4)      # attributes of the pictures say nothing
 names = ["animals", "food", "people", "<b>fun</b>", "signs", "</script><script>window.hacked = 1</script>"]
 os.makedirs("pics")
 def png(path, rgb):
@@ -35,8 +35,7 @@ for k, name in enumerate(names):
             q[k if wrong else (k + 1) % 6] += 1 - v
             p[u].append(q)
         ids.append(f"{k}_{i:03d}.png"), y.append(name), x.append(at)
-        png(f"pics/{ids[-1]}", (10, 10, 10) if bad else [(90, 160, 60), (220, 120, 40), (230, 190, 150), (60, 130, 220),
-                                                         (230, 210, 40), (150, 90, 170)][k])
+        png(f"pics/{ids[-1]}", colour.integers(0, 256, 3).tolist())
 for i in range(60, 85): open(f"pics/5_{i:03d}.png", "w").write("no picture")
 np.save("e.npy", np.array(x, np.float32))
 for u in range(2): np.save(f"p{u + 1}.npy", np.array(p[u], np.float32))
@@ -47,7 +46,7 @@ for u in range(2): np.save(f"p{u + 1}.npy", np.ascontiguousarray(np.load(f"p{u +
 np.save("p2copy.npy", np.load("p2.npy"))
 PYTHON
 
-rows=(-e e.npy -y rows.csv:label -i rows.csv:id -m planespot-pca)
+rows=(-e e.npy -y rows.csv:label -i rows.csv:id -m planespot-pca --class each)
 run 0 "" discover "${rows[@]}" -p p1.npy --images pics --threads 2 --out v1
 grep -q '^ *1  confirmed  5 classes ' out || fail "no line for the cause: $(cat out)"
 grep -Eq 'with [0-9]+ other slices of the same cause: [0-9]' out || fail "no slices below the cause"
