@@ -143,7 +143,7 @@ const Card = (() => {
     const f = s.own ? null : what.findings[s.finding], several = mixed && f && !f.merged;
     const x = Claim.figures(s), e = Claim.entryOf(s);
     const number = s.own ? "✎" : several ? `${f.method} ${s.number}` : String(s.number);
-    const pictures = x.slices && Picture.there ? causeStrip(Claim.members(s), STRIP) : strip(s, STRIP);
+    const pictures = x.slices && x.size > s.size && Picture.there ? causeStrip(Claim.members(s), STRIP) : strip(s, STRIP);
     s.button = h("button", { type: "button", class: `card ${s.own ? "own" : s.kind}`, "aria-pressed": String(selected),
                              "aria-label": label(s, x), onclick },
       h("span", { class: "line" }, h("span", { class: "rank" }, number), h("bdi", { class: "where" }, title(s)), chip(s),
@@ -156,12 +156,16 @@ const Card = (() => {
       h("summary", {}, `${plural(others.length, "other slice")} of this cause`), h("ol", { class: "cards" }, ...others)));
   }
 
-  // The worst pictures of a cause's slices, in turn.
+  // The worst pictures of a cause's slices, in turn, each once.
   function causeStrip(list, most) {
-    const tiles = list.filter(s => s.worst).map(s =>
-      distinct(s.place, s.worst, most).map(([i, times]) => picture(s.place, i, TILE, times)));
-    const turn = d3.range(most).flatMap(k => tiles.map(t => t[k]).filter(Boolean)).slice(0, most);
-    return h("span", { class: "strip" }, h("span", { class: "worst" }, ...turn));
+    const each = list.filter(s => s.worst).map(s => distinct(s.place, s.worst, most).map(([i, times]) => [s.place, i, times]));
+    const turn = d3.range(most).flatMap(k => each.map(t => t[k]).filter(Boolean)), seen = new Set();
+    const once = turn.filter(([place, i]) => {
+      const key = Picture.twin(what.places[place].row[i]);
+      return !seen.has(key) && seen.add(key);
+    });
+    return h("span", { class: "strip" }, h("span", { class: "worst" },
+      ...once.slice(0, most).map(([place, i, times]) => picture(place, i, TILE, times))));
   }
 
   // The rows of each class of a cause.

@@ -73,7 +73,7 @@ const Rule = (() => {
     if (rule.twice) return answer.replaceChildren(h("p", { class: "hint" }, "A row has one class: give one, or none."));
     if (!rule.items.length && rule.cls < 0) return answer.replaceChildren();
     const c = await counted(rule, m), rate = c.wrong / c.rows, base = c.expected / c.rows, same = listed(rule, m);
-    if (!c.rows) return answer.replaceChildren(h("p", { class: "hint" }, "No row has all of this."));
+    if (!c.rows) return answer.replaceChildren(h("p", { class: "hint" }, "No row of the classes that were examined has all of this."));
     answer.replaceChildren(h("p", {}, h("b", {}, `${count(c.wrong)} of ${count(c.rows)}`), " rows wrong, ",
         h("b", {}, percent(rate)), ` (${rule.cls >= 0 ? "class" : "their classes"} ${percent(base)}): ${Card.points(rate - base)} points. `,
         same ? h("a", { href: `#slice-${same.number}` }, `Entry #${same.number} of the list is this rule.`) : null),
@@ -84,7 +84,7 @@ const Rule = (() => {
   }
 
   function draw(m) {
-    if (!what.attributes) return [];
+    if (!what.attributes || what.models[m].several) return [];
     const field = h("input", { id: "rule", class: "name", size: 34, value: typed, autocomplete: "off", spellcheck: "false",
                                "aria-label": "attributes, and a class, with & between them" });
     const add = t => { field.value = field.value.trim() ? `${field.value.replace(/\s*&?\s*$/, "")} & ${t}` : t; field.focus(); };
