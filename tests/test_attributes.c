@@ -308,6 +308,31 @@ TEST(thirds_of_many_equal_numbers)
     remove(path);
 }
 
+/* Notes that are there once become terms; paths do not, nor what nearly all rows have, or too few. */
+TEST(free_text_becomes_terms)
+{
+    enum { N = 60 };
+    spot_ctx c = check_ctx(1);
+    spot_attributes a;
+    char text[N * 80 + 40] = "note,path\n";
+    const char *path;
+    size_t used = strlen(text);
+    int fog = -1;
+
+    for (int i = 0; i < N; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "\"the %s street, %d%s, the\",a/photo %d.png\n",
+                                 i % 3 ? "old" : "new", i, i % 4 ? "" : i % 8 ? " FOG" : " fog", i);
+    path = write_text(&c, text);
+    CHECK_OK(&c, spot_attributes_read(&c, &a, path, NULL, N));
+    assert_int_equal(a.items, 3);              /* fog, old, new */
+    for (int k = 0; k < a.items; k++)
+        if (!strcmp(a.name[k], "note has fog")) fog = k;
+    assert_true(fog >= 0 && a.column[0] == a.column[2]);
+    for (int i = 0; i < N; i++) assert_int_equal(is_set(&a, fog, i), i % 4 == 0);
+    spot_attributes_close(&a);
+    remove(path);
+}
+
 TEST(decimal_commas_are_read_in_numbers_alone)
 {
     spot_ctx c = check_ctx(1);

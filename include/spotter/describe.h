@@ -81,6 +81,10 @@ typedef struct {
  *
  *     0 and 1, true and false     two items: the column's name, and "not" with it
  *     words, or two numbers       an item for each value that at least two rows have, of the 256 most frequent ones
+ *     free text                   "NAME has TERM" for each term of the text that five rows or more have, and nine tenths of
+ *                                 the rows at most, of the 256 most frequent ones. A column of words is text where most cells
+ *                                 are there once and have three words between blanks on the average; terms are letters and
+ *                                 digits, without regard to ASCII's case
  *     more numbers                up to three items: the thirds of the rows by rank, equal numbers together
  *
  * A cell that is empty or nan has no value, and no item holds for it. Columns without a name, and columns without two different

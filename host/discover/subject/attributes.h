@@ -28,6 +28,11 @@ spot_status spot_attributes_thirds (spot_ctx *c, spot_attributes *a, int column,
                                     const char *const part[3]);
 spot_status spot_attributes_words  (spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word);
 
+/* Whether a column of words is free text: most of its cells are there once, and a cell has three words on the average. order
+ * (rows): the rows sorted by their words. Its items are then terms, which spot_attributes_words adds by this function. */
+bool        spot_is_text(char *const *word, const int *order, int rows);
+spot_status spot_attributes_text(spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word);
+
 /* A comparison of a column of numbers. */
 typedef enum { SPOT_NO_RELATION, SPOT_BELOW, SPOT_ABOVE, SPOT_EQUAL, SPOT_AT_MOST, SPOT_AT_LEAST } spot_relation;
 typedef struct { const char *column; spot_relation how; double value; } spot_column_cut;
