@@ -183,8 +183,7 @@ spot_status spot_attributes_words(spot_ctx *c, spot_attributes *a, int column, c
 
     if (how == SPOT_OK) {
         spot_words_sort(order, word, a->rows);
-        how = spot_is_text(word, order, a->rows) ? spot_attributes_text(c, a, column, name, word)
-                                                 : add_values(c, a, column, name, word, order, value);
+        how = add_values(c, a, column, name, word, order, value);
     }
     free(order);
     free(value);

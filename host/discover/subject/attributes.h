@@ -28,9 +28,7 @@ spot_status spot_attributes_thirds (spot_ctx *c, spot_attributes *a, int column,
                                     const char *const part[3]);
 spot_status spot_attributes_words  (spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word);
 
-/* Whether a column of words is free text: most of its cells are there once, and a cell has three words on the average. order
- * (rows): the rows sorted by their words. Its items are then terms, which spot_attributes_words adds by this function. */
-bool        spot_is_text(char *const *word, const int *order, int rows);
+/* The same, or the terms of free text (describe.h). */
 spot_status spot_attributes_text(spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word);
 
 /* A comparison of a column of numbers. */

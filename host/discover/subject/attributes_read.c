@@ -495,7 +495,7 @@ static spot_status make_items(attributes_reader *r)
         if (!t->word) continue;
         for (int i = 0; i < r->rows; i++)
             if (!t->word[i]) t->word[i] = none;
-        spot_status how = spot_attributes_words(r->c, r->a, k, t->name, t->word);
+        spot_status how = spot_attributes_text(r->c, r->a, k, t->name, t->word);
         for (int i = 0; i < r->rows; i++)
             if (t->word[i] == none) t->word[i] = NULL;
         SPOT_TRY(how);

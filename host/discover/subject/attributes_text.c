@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "discover/subject/attributes.h"
 
 enum { MOST_TERMS = 256, FEWEST_ROWS = 5, LONGEST = 60 };      /* terms of a column; rows of a term; its bytes */
@@ -39,7 +40,8 @@ static int words_in(const char *text)
     return words;
 }
 
-bool spot_is_text(char *const *word, const int *order, int rows)
+/* Whether most cells are there once, and have three words on the average. order: the rows sorted by their words. */
+static bool is_text(char *const *word, const int *order, int rows)
 {
     long words = 0;
     int filled = 0, once = 0;
@@ -110,7 +112,7 @@ static spot_status add_terms(spot_ctx *c, spot_attributes *a, int column, const 
     return SPOT_OK;
 }
 
-spot_status spot_attributes_text(spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word)
+static spot_status add_text(spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word)
 {
     size_t n = 0, all = 0;
     text_term *term, t;
@@ -135,4 +137,16 @@ spot_status spot_attributes_text(spot_ctx *c, spot_attributes *a, int column, co
     how = add_terms(c, a, column, name, term, found, count < MOST_TERMS ? count : MOST_TERMS);
     free(term), free(found);
     return how;
+}
+
+spot_status spot_attributes_text(spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word)
+{
+    int *order = malloc(((size_t)a->rows + 1) * sizeof *order);
+    bool text;
+
+    if (!order) return spot_fail(c, SPOT_NOMEM, "no memory to sort the attribute %.80s", name);
+    spot_words_sort(order, word, a->rows);
+    text = is_text(word, order, a->rows);
+    free(order);
+    return (text ? add_text : spot_attributes_words)(c, a, column, name, word);
 }
