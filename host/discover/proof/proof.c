@@ -75,8 +75,8 @@ spot_status spot_prove_conclude(spot_proving *j, spot_findings *f, const spot_ch
         spot_log(j->c, SPOT_LOG_INFO, "%d slices were left out before the tests: they fail no more often than their class "
                  "where they were found, are nearly all of it, or no judging row joins them", left);
     tell_groups(j);
-    SPOT_TRY(spot_learn_excesses(j));
     SPOT_TRY(spot_proof_merge(j));
+    SPOT_TRY(spot_learn_excesses(j));                      /* sums over the pieces as merging sorts them */
     f->left_out = k->left_out;
     SPOT_TRY(spot_proof_findings(j, f, k->list, k->count));
     return spot_proof_causes(j->c, f, j->s);

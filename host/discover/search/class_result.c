@@ -200,7 +200,7 @@ static spot_status load_piece(spot_proving *j, const spot_class_piece *p, int i)
     return spot_proof_keep(j, g);
 }
 
-/* Slices come part by part and class by class, as one search of all classes finds them: sums over all depend on the order. */
+/* Slices come part by part and class by class, as one search of all classes finds them. */
 static spot_status load_part(spot_proving *j, const spot_class_result *r, int part)
 {
     for (int i = 0; i < j->classes; i++)
