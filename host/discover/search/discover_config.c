@@ -41,7 +41,8 @@ static const spot_setting rows[] = {
       .count = offsetof(spot_discover_config, number), .affects = SPOT_AFFECTS_FINDING)
     S("study",    NAME, study,    "kind of experiment", SPOT_ONE_OF("discover"), .affects = SPOT_AFFECTS_PICTURES),
     S("data",     TEXT, data,     "hash of labels, confidences and names", .hi = 33, .affects = SPOT_AFFECTS_PICTURES),
-    S("features", TEXT, features, "hash of features, probabilities, groups and attributes", .hi = 33, .affects = SPOT_AFFECTS_VIEW),
+    S("features", TEXT, features, "hash of features, probabilities, groups and attributes", .hi = 33,
+      .affects = SPOT_AFFECTS_VIEW),
     S("classes",  INT,  classes,  "classes that are searched", SPOT_IN(0, INT_MAX), .affects = SPOT_AFFECTS_EXTENT),
     S("class",    INT,  cls,      "number of the only class; -1: all rows at once; -2: each class; -3: both",
       SPOT_IN(SPOT_EACH_AND_ALL, INT_MAX), SPOT_DEF(SPOT_EACH_AND_ALL), .affects = SPOT_AFFECTS_FINDING),
@@ -125,7 +126,7 @@ static const char *features_hash(char text[33], const spot_subject *s, const spo
 
 static spot_status take_options(spot_ctx *c, spot_discover_config *cfg, const spot_discover_options *o)
 {
-    cfg->cls = o->cls;
+    cfg->cls = o->cls == SPOT_EACH_AND_ALL && !o->proof ? SPOT_EACH_CLASS : o->cls;    /* without a proof they are the same */
     cfg->least = o->least;
     cfg->proves = o->proof != NULL;
     if (o->proof) cfg->proof = *o->proof;
