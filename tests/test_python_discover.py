@@ -141,7 +141,8 @@ def test_new_rows_are_assigned_by_number():
     assert set(table["row"][table["number"] == 1]) <= set(np.flatnonzero(blind)) and (table["class"] == "1").all()
     assert list(found.slices["number"]) == [s.number for s in found.slices_]
     words = set(json.loads(json.dumps(spotter.schema()))["$defs"]["slice"]["properties"]) | set(
-        spotter.schema()["$defs"]["proof"]["properties"]) | {"class", "class_rate", "judged_wrong", "method"}
+        spotter.schema()["$defs"]["proof"]["properties"]) | {"class", "class_rate", "judged_wrong", "method"} | set(
+        spotter.schema()["$defs"]["slice"]["properties"]["labels"]["properties"])
     assert set(found.slices.columns) <= words, set(found.slices.columns) - words
 
 
@@ -346,10 +347,10 @@ def test_suspect_labels_are_those_of_the_rows():
     assert set(flipped) == {row for row, name in suspects.items() if name == "0"}, suspects
     assert len(suspects) < len(flipped) + 5 and found.json["suspect_labels"] == len(suspects)
     for s in found.slices_:
-        assert s.suspects == sum(row in suspects for row in s.rows)
+        assert s.suspect == sum(row in suspects for row in s.rows)
     again = pickle.loads(pickle.dumps(found))
     assert again.suspect_labels_ == suspects and again.json == found.json
-    assert spotter.discover(feature, target, probs[np.arange(900), target]).slices_[0].suspects is None
+    assert spotter.discover(feature, target, probs[np.arange(900), target]).slices_[0].suspect is None
 
 
 def test_groups_are_those_of_the_command():

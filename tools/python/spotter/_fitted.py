@@ -102,17 +102,19 @@ class Subject:
                    instance=view(s.instance, c_side.Instance, n), group=view(s.group, ct.c_int, n),
                    group_names=[name.decode(errors="surrogateescape") for name in s.group_name[:s.groups]] if s.group_name
                    else None, source=s.source, encoder=s.encoder,
-                   kept=view(s.file_row, ct.c_int, n),
+                   kept=view(s.file_row, ct.c_int, n), blocks=[(b.d, b.scale, b.encoder) for b in s.block[:s.blocks]],
                    numbers=[getattr(s, name) for name in NUMBERS])
 
     def _bind(self, feature: Any, names: List[str], ids: Optional[List[str]], images: Optional[List[Any]],
               source: bytes = b"", encoder: bytes = b"", kept: Optional[Array] = None,
               numbers: Sequence[int] = (0, 0, 0, 0), group_names: Optional[List[str]] = None,
+              blocks: Sequence[Tuple[int, float, bytes]] = (),
               **arrays: Optional[Array]) -> None:
         self.kept, self.group_names = None if kept is None else np.ascontiguousarray(kept, np.int32), group_names
         n, given = len(feature), {name: arrays.get(name) for name in ARRAYS[1:]}
         self.feature, self.names, self.ids, self.images = feature, names, ids, images
         self.__dict__.update(given)
+        self.blocks = list(blocks)
         for words, what in ((ids, "ids"), (images, "images")):
             if words is not None and len(words) != n:
                 raise InputError(f"{what} has {len(words)} entries for {n} rows")
@@ -121,6 +123,7 @@ class Subject:
                                 class_name=self.words[0], id=self.words[1], image=self.words[2], group_name=self.words[3],
                                 groups=0 if self.group is None else int(self.group.max()) + 1,
                                 source=source or f"arrays of {n} rows".encode(), encoder=encoder, **dict(zip(NUMBERS, numbers)),
+                                blocks=len(blocks), block=tuple(c_side.FeatureBlock(*b) for b in blocks),
                                 file_row=None if self.kept is None else self.kept.ctypes.data,
                                 **{name: None if a is None else a.ctypes.data for name, a in given.items()})
 
@@ -161,7 +164,8 @@ class Subject:
     # --- Without pointers.
     def __getstate__(self) -> Dict[str, Any]:
         return {**{name: getattr(self, name) for name in KEPT}, "encoder": self.c.encoder, "source": self.c.source,
-                "numbers": [getattr(self.c, name) for name in NUMBERS], "kept": self.kept}
+                "numbers": [getattr(self.c, name) for name in NUMBERS], "kept": self.kept,
+                "blocks": self.blocks}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         whole: Dict[str, Any] = {name: value if name not in ARRAYS or value is None else np.ascontiguousarray(value)

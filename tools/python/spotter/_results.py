@@ -64,9 +64,9 @@ class Results:
 
     def to_frame(self) -> Any:
         """The slices as a pandas DataFrame, a row each, in the words of slices.json: number, entry, class, rank, size, wrong,
-        error_rate, class_rate, share_of_errors, mean_confidence, score, predicted, predicted_share, suspects, rate_without,
-        method; with proof also claim, corrected_p, judged, judged_wrong, excess, excess_low, excess_high, to_expect,
-        expected_rate; after
+        error_rate, class_rate, share_of_errors, mean_confidence, score, predicted, predicted_share, suspect,
+        error_rate_without, method; with proof also claim, corrected_p, judged, judged_wrong, excess, excess_low, excess_high,
+        to_expect, expected_rate; after
         describe words, conjunction."""
         self._fitted()
         return frame(columns(self.slices_), "to_frame")

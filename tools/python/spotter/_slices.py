@@ -92,7 +92,7 @@ class Slice:
     of the slice. class_, name: the class's number, -1 for all, and its name; rank: 1 is the first of its class. method: what
     found it. predicted: the class that most wrong rows are taken for, predicted_share of them; None where probs did not tell.
 
-    suspects: labels among its rows that may be wrong, None where probs do not tell; rate_without: error rate of the other
+    suspect: labels among its rows that may be wrong, None where probs do not tell; error_rate_without: error rate of the other
     rows, NaN where there are none.
 
     proof: Proof, where it was asked for; claim: its claim; else both None.
@@ -120,8 +120,8 @@ class Slice:
     method: str
     predicted: Optional[str]
     predicted_share: float
-    suspects: Optional[int]
-    rate_without: float
+    suspect: Optional[int]
+    error_rate_without: float
     proof: Optional[Proof]
     words: List[Dict[str, Any]]
     conjunction: Optional[Dict[str, Any]]
@@ -138,7 +138,7 @@ class Slice:
         self.name = "all" if finding["class"] is None else finding["class"]
         self.predicted, self.predicted_share = taken_for
         labels = _read(told.get("labels", {"suspect": None, "error_rate_without": None}))
-        self.suspects, self.rate_without = labels["suspect"], labels["error_rate_without"]
+        self.suspect, self.error_rate_without = labels["suspect"], labels["error_rate_without"]
         self.proof = None
         self.rule = told.get("rule", {}).get("items")
         if "proof" in told:
@@ -187,7 +187,7 @@ def columns(slices: Sequence[Slice]) -> Dict[str, List[Any]]:
     table: Dict[str, List[Any]] = {"number": [s.number for s in slices], "entry": [s.entry for s in slices],
                                    "class": [s.name for s in slices]}
     for name in ("rank", "size", "wrong", "error_rate", "class_rate", "share_of_errors", "mean_confidence", "score",
-                 "predicted", "predicted_share", "suspects", "rate_without"):
+                 "predicted", "predicted_share", "suspect", "error_rate_without"):
         table[name] = [getattr(s, name) for s in slices]
     if any(s.proof for s in slices):
         for name in ("claim", "corrected_p", "judged", "excess", "excess_low", "excess_high", "to_expect", "expected_rate"):
