@@ -237,7 +237,7 @@ def test_bad_rows_and_logits():
     table = {"odd": [i % 2 for i in range(500)]}
     found = spotter.discover(odd, target, probs, ids=ids, images=[f"{i}.png" for i in ids], attributes=table, method="ward",
                              skip_bad_rows=True)
-    without = spotter.discover(feature[left], target[left], probs[left], method="ward")
+    without = spotter.discover(feature[left], target[left], probs[left], attributes={"odd": left % 2}, method="ward")
     assert [s.size for s in found.slices_] == [s.size for s in without.slices_] and (found.kept_ == left).all()
     assert found._held.subject.ids == [ids[i] for i in left] and found._held.subject.images[5] == f"{ids[left[5]]}.png"
     assert np.isnan(odd[3, 2]) and pickle.loads(pickle.dumps(found)).kept_ is not None       # the caller's array stays
@@ -453,7 +453,7 @@ def test_files_of_others_stay():
         found.save(folder)                             # its own
         raises("other data", lambda: other.save(folder))
     Path("mine.html").write_text("mine")
-    raises("no page of this program", lambda: found.report("mine.html"))
+    raises("choose another name, or give replace=True", lambda: found.report("mine.html"))
     assert Path("mine.html").read_text() == "mine"
     found.report("mine.html", replace=True), found.report("mine.html")
 

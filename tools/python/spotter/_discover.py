@@ -25,7 +25,7 @@ from ._hugging import picture_paths
 from ._inputs import Inputs, as_numbers, is_path, of_frame, plain_labels
 from ._library import Context, InputError, lib, texts
 from ._method import Method, class_number
-from ._results import Results, check_folder, page_options, write_report
+from ._results import PAGE_ADVICE, Results, check_folder, page_options, write_report
 from ._slices import as_html, columns, frame
 
 DEFAULT = "joinspot,ward"
@@ -88,16 +88,16 @@ class Found(Results, Gathers):
         if not replace:
             with Context(self.device, self.threads) as c:
                 check_folder(c, out, self._held.subject)
-                if report:
-                    c("spot_report_place", c_side.bytes_of(page))
+                if report and os.path.isdir(os.path.dirname(page)):            # else it is made
+                    c("spot_report_place", c_side.bytes_of(page), PAGE_ADVICE)
         self.write(out)
         if report:
             self.report(page, replace=replace)
 
     def assign(self, embeddings: Any, labels: Any = None, probs: Any = None, losses: Any = None, ids: Any = None) -> Any:
         """New rows into the slices, as `spotter assign` does: a pandas DataFrame with a line for each new row in each slice:
-        row, id, class, rank, number. Arrays as discover takes them, of the same features (a list of as many sources as there); without labels all rows have
-        the class of the findings, if there is one."""
+        row, id, class, rank, number. Arrays as discover takes them, of the same features (a list of as many sources as there);
+        without labels all rows have the class of the findings, if there is one."""
         held, known = self._held, self._held.subject
         feature = _joined(embeddings, known.c)
         classes = {s.class_ for s in self.slices_}

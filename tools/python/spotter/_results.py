@@ -16,6 +16,7 @@ from ._tables import row_table, write_parquet
 
 
 MATTES = ("none", "white", "black")
+PAGE_ADVICE = b"choose another name, or give replace=True"
 
 
 def page_options(budget: int, full: bool, matte: str, title: Optional[str], model_name: Optional[str], data_name: Optional[str],
@@ -167,5 +168,5 @@ class Results:
         file that is no page of spotter is an InputError; replace: it is written over."""
         with Context(self.device, self.threads) as c:
             if not replace:
-                c("spot_report_place", c_side.bytes_of(path))
+                c("spot_report_place", c_side.bytes_of(path), PAGE_ADVICE)
             write_report(c, self._fitted(), path, page_options(budget, full, matte, title, model_name, data_name, date))
