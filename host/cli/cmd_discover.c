@@ -164,7 +164,8 @@ static const cli_row table[] = {
     { "out",        'o', "DIR",   CLI_TEXT, CLI_AT(study.place.out), .most = 1000, .need = "found",
       .help = "folder for the findings; the same command continues it" },
     { "top",        'n', "N",     CLI_INT, CLI_AT(top), 0, 1000000, .preset = "20",
-      .help = "number of causes and single slices in the printed list; the files have all slices" },
+      .help = "number of causes and single slices in the printed list, at most three of them such as may be chance; the files "
+              "have all slices" },
     { "json",       'j', NULL,    CLI_ON,  CLI_AT(study.json), .flags = CLI_MORE,
       .help = "one JSON object on stdout at the end" },
     { "replace",    0,   NULL,    CLI_ON,  CLI_AT(replace), .flags = CLI_MORE,

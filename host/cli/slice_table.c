@@ -14,7 +14,8 @@
 
 /* ---- a table's lines: an entry is one ---- */
 
-enum { NAME = 15, CLASSES = 5 };           /* bytes of an ASCII name of a class in the table; classes that are shown */
+enum { NAME = 15, CLASSES = 5, CHANCES = 3 };          /* bytes of an ASCII name of a class in the table; classes, and slices
+                                                        * that may be chance, that are shown */
 
 typedef struct {
     const spot_findings *f;
@@ -268,17 +269,19 @@ static void print_summary(const slice_list *l, const char *folder)
     printf("\n");
 }
 
-/* The rate is that of the judged rows. */
+/* The rate is that of the judged rows. Those that may be chance come last. */
 static void print_slices(slice_list *l, int top)
 {
-    int lines = 0;
+    int lines = 0, chances = 0;
 
     for (int i = 0; i < l->e->count; i++) {
         lines += l->folded || !l->e->entry[i].folded;
-        if (lines <= top) l->n = i + 1;
+        chances += !l->folded && l->d->proof && l->e->entry[i].claim >= SPOT_SLICE_CHANCE;
+        if (lines <= top && chances <= CHANCES) l->n = i + 1;
     }
+    if (chances > CHANCES) top = top < lines - chances + CHANCES ? top : lines - chances + CHANCES;
     spot_result_print(stdout, SPOT_TABLE_TEXT, l->d->proof ? &table_of_proved : &table_of_found, l);
-    if (lines > top) printf("and %d more\n", lines - top);
+    if (lines > top) printf("and %d more in slices.csv\n", lines - top);
     if (!l->e->slices) printf("%s\n", l->d->proof ? "no slice to test" : "no slices");
     if (l->d->proof && l->e->slices) print_claims(l, l->d->proof);
 }

@@ -121,12 +121,18 @@ static void print_rule(const spot_slice *s)
            100 * (p->class_rate + p->shrunk));
 }
 
+/* Whether a slice that is confirmed would be called by attributes that are not shown to fit it. */
+static bool is_doubtful(const spot_slice *s)
+{
+    return s->proof && s->proof->claim == SPOT_CLAIM_CONFIRMED && !(s->conjunction->held_out.p <= DOUBT);
+}
+
 void cli_slice_words(const spot_slice *s)
 {
     print_labels(s);
     print_words(s);
     if (s->proof && s->proof->rule_items) print_rule(s);
-    else if (s->conjunction) print_conjunction(s->conjunction);
+    else if (s->conjunction && !is_doubtful(s)) print_conjunction(s->conjunction);
 }
 
 /* Words of a sentence, or of a command, up to `end`. */

@@ -5,6 +5,7 @@
 
 #include "discover/describe/suspect_labels.h"
 #include "discover/proof/proof_groups.h"
+#include "discover/subject/attribute_rows.h"
 #include "discover/subject/rows_depend.h"
 #include "spotter/interval.h"
 
@@ -112,10 +113,24 @@ static void warn_of_guessing(spot_ctx *c, const spot_subject *s)
                  "inputs prepared as in training, and the classes in the same order?", right, s->n, s->classes, p);
 }
 
+/* Here, since a proof searches several times. */
+static void tell_table(spot_ctx *c, const spot_discover_options *o)
+{
+    char name[80];
+    int b = 0;
+
+    while (b < o->bdms && !spot_by_table(o, b)) b++;
+    if (b == o->bdms) return;
+    spot_log(c, SPOT_LOG_INFO, "%s looks at %d attributes of 0 and 1", spot_bdm_name(&o->bdm[b], name, sizeof name),
+             o->attributes->items);
+    if (o->fit && !o->proof) spot_log(c, SPOT_LOG_INFO, "its slices cannot take new rows, which come without attributes");
+}
+
 spot_status spot_discover_begin(spot_ctx *c, const spot_subject *s, const spot_discover_options *o)
 {
     SPOT_TRY(spot_discover_check(c, s, o));
     warn_of_guessing(c, s);
+    tell_table(c, o);
     return o->proof ? spot_rows_warn_of_dependence(c, s) : SPOT_OK;
 }
 

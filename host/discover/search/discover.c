@@ -366,22 +366,8 @@ static spot_status open_findings(discovery *run, const spot_candidate *candidate
     return run->options->cache ? spot_store_open_cache(run->c, &run->store, run->options->cache) : SPOT_OK;
 }
 
-static void log_table(const discovery *run)
-{
-    const spot_discover_options *o = run->options;
-    int b = 0;
-    char name[80];
-
-    while (b < o->bdms && !spot_by_table(o, b)) b++;
-    if (b == o->bdms) return;
-    spot_log(run->outer, SPOT_LOG_INFO, "%s looks at %d attributes of 0 and 1", spot_bdm_name(&o->bdm[b], name, sizeof name),
-             o->attributes->items);
-    if (o->fit) spot_log(run->outer, SPOT_LOG_INFO, "its slices cannot take new rows, which come without attributes");
-}
-
 static spot_status run_all(discovery *run, const spot_chosen *k)
 {
-    log_table(run);
     run->findings->left_out = k->left_out;
     SPOT_TRY(open_findings(run, k->list, k->count));
     SPOT_TRY(run_groups(run, k->list, k->count));
