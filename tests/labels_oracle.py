@@ -28,7 +28,8 @@ def side_by_side(path, names, values):
 
 
 def discover(*words):
-    run = subprocess.run([SPOTTER, "discover", "-e", "e.npy", *words, "-m", "ward", "--out", "o", "--no-report", "--no-proof",
+    features = [] if "-e" in words else ["-e", "e.npy"]
+    run = subprocess.run([SPOTTER, "discover", *features, *words, "-m", "ward", "--out", "o", "--no-report", "--no-proof",
                           "--replace", "-d", "cpu", "-t", "2"], capture_output=True, text=True, timeout=120)
     return run.returncode, run.stderr, json.load(open("o/slices.json"))["subject"] if run.returncode == 0 else None
 
