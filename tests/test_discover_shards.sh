@@ -37,9 +37,9 @@ proof=(--method planespot-pca,ward --chance 19)
 plain=(--method planespot-tsne,kmeans --no-proof)
 found "${proof[@]}" --out proof
 found "${plain[@]}" --out plain
-[ "$(ls proof/segments/000 | wc -l)" = 5 ] || fail "a class has no result of its own: $(ls proof/segments/000)"
+[ "$(ls proof/segments/000 | wc -l)" = 6 ] || fail "a class has no result of its own: $(ls proof/segments/000)"
 found "${proof[@]}" --out proof
-grep -q '5 of 5 classes of proof are done; nothing to do' err || fail "done, and computed again: $(cat err)"
+grep -q '6 of 6 classes of proof are done; nothing to do' err || fail "done, and computed again: $(cat err)"
 
 # --- shards in one folder, in any order; the last one makes the findings
 for i in 2 0 1; do
@@ -47,7 +47,7 @@ for i in 2 0 1; do
     found "${proof[@]}" --out parts --shard $i/3
 done
 same proof parts
-"$spotter" status parts > out 2> err && grep -q '^5 of 5 classes done' out || fail "status: $(cat out err)"
+"$spotter" status parts > out 2> err && grep -q '^6 of 6 classes done' out || fail "status: $(cat out err)"
 SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_COUNT=2 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_MAX=7 SLURM_ARRAY_TASK_STEP=4 \
     "$spotter" discover "${rows[@]}" "${plain[@]}" --out array > out 2> err || fail "an array: $(cat err)"
 [ "$(ls array/segments/000 | wc -l)" = 3 ] || fail "the last task of two has not its part: $(ls array/segments/000)"
@@ -71,7 +71,7 @@ same proof other
 refused 2 discover --embeddings e.npy --labels y.npy --losses y.npy --method kmeans --out other
 
 # --- killed at once, at a random moment, and by a stop: the same bytes
-slow=(--method planespot-tsne,ward --seed 1,2,3 --chance 19)
+slow=(--method planespot-tsne,ward --class each --seed 1,2,3 --chance 19)
 found "${slow[@]}" --out whole
 for signal in KILL TERM; do
     "$spotter" discover "${rows[@]}" "${slow[@]}" --out cut$signal > out 2> err &

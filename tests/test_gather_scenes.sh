@@ -50,7 +50,7 @@ PYTHON
 rows=(-e e.npy -y old.csv:label -p old.csv:p --ids seen/rows.csv:file)
 run 0 "" discover "${rows[@]}" --attributes seen/rows.csv:file \
     --method ward --no-report --no-fit --out found
-grep -q " 1  confirmed " out || fail "the planted weakness is not found: $(cat out)"
+grep -q "^ *1  confirmed " out || fail "the planted weakness is not found: $(cat out)"
 grep -m1 "is: " out | grep -q "background texture=salt_and_pepper" || fail "its attributes are others: $(cat out)"
 
 model=(--run run --predict "/usr/bin/python3 program.py")

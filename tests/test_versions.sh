@@ -140,7 +140,7 @@ cp out calm.json
 run 1 "" compare calm hole.npy --method ward --json
 cmp -s out calm.json || fail "kept features give another result"
 run 0 "" assign calm --embeddings e.npy --labels y.npy --out none.csv
-[ "$(cat none.csv)" = "id,class,method,seed,rank" ] || fail "rows are in slices of a folder that has none"
+[ "$(cat none.csv)" = "id,class,method,seed,rank,number" ] || fail "rows are in slices of a folder that has none"
 cp -r calm older && cp part older/fit.safetensors
 refused 2 compare older hole.npy
 rm older/fit.safetensors                                   # as earlier versions left it where no class had a slice

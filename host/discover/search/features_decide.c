@@ -217,7 +217,7 @@ const char *spot_features_note(char text[SPOT_FINDINGS_NOTE], const spot_decided
         snprintf(same, sizeof same, "%.0f %% of neighbours have a row's answer (class alone: %.0f %%); ", 100 * d->same,
                  100 * d->expected);
     snprintf(text, SPOT_FINDINGS_NOTE, "features: %sthey tell wrong rows in %.0f %%%s", same, 100 * d->wrong, !d->decide ? ""
-             : "\nthe answer is nearly a function of these features: groups in them are cells of the confusion\n"
+             : ". The answer is nearly a function of these features: groups in them are cells of the confusion "
                "matrix. Others show other groups: --embed neutral, an encoder, or --embeddings once more");
     return text;
 }
