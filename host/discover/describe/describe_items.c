@@ -101,7 +101,7 @@ static bool is_better(const candidate *x, const candidate *y)
     left = x->inside * y->under, right = y->inside * x->under;
     if (left != right) return left > right;
     if (x->items != y->items) return x->items < y->items;
-    for (int i = 0; i < x->items; i++)
+    for (int i = 0; i < x->items && i < MOST; i++)
         if (x->item[i] != y->item[i]) return x->item[i] < y->item[i];
     return false;
 }
