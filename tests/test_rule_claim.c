@@ -164,11 +164,11 @@ static const char *best_rule(spot_ctx *c, const claim_world *w)
 
 TEST(the_best_of_all_rules_is_confirmed_at_the_level)
 {
-    enum { RUNS = 120 };
+    const int runs = SANITIZED ? 3 : 120;
     spot_ctx c = check_ctx(2);
     int confirmed = 0, alone = 0;
 
-    for (uint64_t run = 0; run < RUNS; run++) {
+    for (uint64_t run = 0; run < (uint64_t)runs; run++) {
         claim_world w;
         spot_row_claim k;
         open_world(&c, &w, 400, 0, 1, 0, 100 + run);
@@ -177,37 +177,37 @@ TEST(the_best_of_all_rules_is_confirmed_at_the_level)
         alone += k.p <= 0.05;
         close_world(&w);
     }
-    print_message("the best of 459 rules in errors of chance: %d of %d confirmed; %d without a correction\n", confirmed, RUNS,
+    print_message("the best of 459 rules in errors of chance: %d of %d confirmed; %d without a correction\n", confirmed, runs,
                   alone);
-    assert_true(confirmed <= 0.05 * RUNS + 3 && confirmed >= 1);
-    assert_true(alone > 0.9 * RUNS);
+    assert_true(confirmed <= 0.05 * runs + 3 && (SANITIZED || confirmed >= 1));
+    assert_true(alone > 0.9 * runs);
 }
 
 TEST(a_planted_rule_is_confirmed)
 {
-    enum { RUNS = 20 };
+    const int runs = SANITIZED ? 3 : 20;
     spot_ctx c = check_ctx(2);
     int confirmed = 0, more = 0;
 
-    for (uint64_t run = 0; run < RUNS; run++) {
+    for (uint64_t run = 0; run < (uint64_t)runs; run++) {
         claim_world w;
         open_world(&c, &w, 800, 0.45, 1, 0, 500 + run);
         confirmed += judge(&c, &w, "c0=v0 & c1=v0", &usual).verdict == SPOT_CLAIM_CONFIRMED;
         more += judge(&c, &w, "c0=v0 & c1=v0 & c2=v0", &usual).verdict == SPOT_CLAIM_CONFIRMED;
         close_world(&w);
     }
-    assert_true(confirmed >= RUNS - 2);
+    assert_true(confirmed >= runs - 2);
     assert_int_equal(more, 0);
 }
 
 /* Rows of a group share their columns and most errors. */
 TEST(groups_are_exchanged_as_wholes)
 {
-    enum { RUNS = 40 };
+    const int runs = SANITIZED ? 2 : 40;
     spot_ctx c = check_ctx(2);
     int confirmed = 0, taken_alone = 0;
 
-    for (uint64_t run = 0; run < RUNS; run++) {
+    for (uint64_t run = 0; run < (uint64_t)runs; run++) {
         claim_world w;
         const char *best;
         int groups;
@@ -219,10 +219,10 @@ TEST(groups_are_exchanged_as_wholes)
         confirmed += judge(&c, &w, best, &usual).verdict == SPOT_CLAIM_CONFIRMED;
         close_world(&w);
     }
-    print_message("errors of chance in 80 groups: %d of %d confirmed; %d where rows are taken as alone\n", confirmed, RUNS,
+    print_message("errors of chance in 80 groups: %d of %d confirmed; %d where rows are taken as alone\n", confirmed, runs,
                   taken_alone);
     assert_true(confirmed <= 6);
-    assert_true(taken_alone > 20);
+    assert_true(SANITIZED || taken_alone > 20);
 }
 
 TEST(threads_change_no_bit)
