@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/groups.py level|power|cover N [WORD]: what the proof of `discover` does where rows have groups.
+"""bench/groups.py level|power|cover N [WORD [both|each|all]]: what the proof of `discover` does where rows have groups.
 
 level   Errors are chance: each group has a rate of its own, drawn from a beta distribution of mean 0.2 and the intraclass
         correlation 0, 0.1 or 0.3, and its rows lie together in the features. Counts the runs of N with a confirmed slice.
@@ -9,7 +9,8 @@ power   2,000 rows in 25 groups of 80, 8 % of them wrong; half of the groups hav
         40 % are wrong. Counts the runs with a confirmed slice, with groups, and with the same rows as if they were alone.
 cover   The worlds of `level`: how often the interval of a slice's excess has 0, which is its excess in new groups.
 
-Runs the library that SPOTTER_LIBRARY names. WORD: only the cells whose names have it."""
+Runs the library that SPOTTER_LIBRARY names. WORD: only the cells whose names have it. both, each, all: the search of `level`,
+as --class has it; both."""
 import ctypes as ct
 import os
 import sys
@@ -73,7 +74,7 @@ def discover(c, e, y, wrong, g, seed, cls=-2):
     return told
 
 
-def level(c, times, word, cls=-2):
+def level(c, times, word, cls):
     all_runs = all_confirmed = 0
     for kind in ("40x25", "200x5", "500x2", "third", "wide"):
         for mixed in (False, True):
@@ -129,4 +130,5 @@ def cover(c, times, word):
 if __name__ == "__main__":
     with side.Context("cpu", 1) as context:
         run = {"level": level, "power": power, "cover": cover}[sys.argv[1]]
-        run(context, int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "")
+        search = {"both": -3, "each": -2, "all": -1}[sys.argv[4] if len(sys.argv) > 4 else "both"]
+        run(context, int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "", *([search] if run is level else []))
