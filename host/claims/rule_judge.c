@@ -18,11 +18,10 @@ enum { FEWEST = 999, MOST = 9999, EXACT = 20000 };     /* draws; rows up to whic
 #define MOST_PAIRS 4e10                /* that are counted in all draws */
 #define EQUAL (1 + 1e-9)
 
-/* The rows of a class; with groups their units, and the places of the wrong rows in them. */
+/* The rows of a class; with groups their units. */
 typedef struct {
     int n, wrong, *row;                /* (n) */
     spot_units units;
-    int *error, *error_at;             /* (wrong): unit by unit; (units + 1): where those of a unit begin */
 } claim_class;
 
 typedef struct {
@@ -50,13 +49,10 @@ typedef struct {
 
 /* ---- how much a rule stands out ---- */
 
-/* P(X >= wrong) of a gamma distribution (Wilson and Hilferty 1931). */
+/* The p of so many wrong rows, as a gamma distribution has it. */
 static double tail_of(double mean, double variance, int wrong)
 {
-    const double x = wrong - 0.5, shape = variance > 0 ? mean * mean / variance : 0;
-
-    if (!(variance > 1e-9) || x <= 0) return 1;
-    return spot_normal_tail((cbrt(x / mean) - 1 + 1 / (9 * shape)) * 3 * sqrt(shape));
+    return variance > 1e-9 && wrong > 0 ? spot_gamma_tail(wrong - 0.5, mean, variance) : 1;
 }
 
 /* Adds the mean and variance of the wrong rows among `covered` ones that are drawn from a class. */
@@ -86,19 +82,14 @@ static int least_wrong(double mean, double variance, int covered, double stands_
 static spot_status take_classes(rule_test *t, spot_arena *a)
 {
     const int n = t->s->n, classes = t->s->classes;
-    int *rows, *error, *error_at, at = 0;
+    int *rows, at = 0;
 
     SPOT_TRY(SPOT_TAKE(t->c, a, t->cls, classes));
     SPOT_TRY(SPOT_TAKE(t->c, a, rows, n));
     SPOT_TRY(SPOT_TAKE(t->c, a, t->is_wrong, n));
-    SPOT_TRY(SPOT_TAKE(t->c, a, error, n));
-    SPOT_TRY(SPOT_TAKE(t->c, a, error_at, (size_t)n + (size_t)classes));
     if (!a->counting) {
         memset(t->cls, 0, (size_t)classes * sizeof *t->cls);
-        for (int k = 0; k < classes; k++) {
-            t->cls[k].row = rows + at, t->cls[k].error = error + at, t->cls[k].error_at = error_at + at + k;
-            at += t->class_rows[k];
-        }
+        for (int k = 0; k < classes; at += t->class_rows[k++]) t->cls[k].row = rows + at;
     }
     for (int k = 0; k < classes && t->grouped; k++) {
         spot_units none;
@@ -123,20 +114,6 @@ static spot_status take_draws(rule_test *t, spot_arena *a)
 
 /* ---- rows ---- */
 
-static void note_errors(rule_test *t, claim_class *k)
-{
-    int n = 0;
-
-    memcpy(k->units.order, k->row, (size_t)k->n * sizeof *k->row);
-    spot_units_add(&k->units, t->s, k->n, NULL);
-    for (int u = 0; u < k->units.units; u++) {
-        k->error_at[u] = n;
-        for (int i = 0; i < k->units.unit[u].n; i++)
-            if (t->is_wrong[k->units.order[k->units.unit[u].first + i]]) k->error[n++] = i;
-    }
-    k->error_at[k->units.units] = n;
-}
-
 static void fill_classes(rule_test *t)
 {
     const spot_subject *s = t->s;
@@ -147,7 +124,11 @@ static void fill_classes(rule_test *t)
         k->row[k->n++] = i;
         k->wrong += t->is_wrong[i];
     }
-    for (int k = 0; k < s->classes && t->grouped; k++) note_errors(t, &t->cls[k]);
+    for (claim_class *k = t->cls; k < t->cls + s->classes && t->grouped; k++) {
+        memcpy(k->units.order, k->row, (size_t)k->n * sizeof *k->row);
+        spot_units_add(&k->units, s, k->n, NULL);
+        spot_units_note(&k->units, t->is_wrong);
+    }
 }
 
 /* seen (groups): scratch. */
@@ -217,7 +198,7 @@ static spot_status exact_p(rule_test *t)
 
 /* ---- draws ---- */
 
-/* As many wrong rows as the class has, at random (Floyd's sample). drawn: 0, and again. */
+/* Draws as many wrong rows as the class has (Floyd's sample). drawn is 0 before and after. */
 static int draw_alone(const claim_class *k, spot_rng *r, uint64_t *drawn, int *wrong)
 {
     int n = 0;
@@ -235,30 +216,13 @@ static int draw_alone(const claim_class *k, spot_rng *r, uint64_t *drawn, int *w
     return n;
 }
 
-/* As the proof's exchange: row i of a unit of n takes the error at place i m / n, rounded down, of a donor of m. */
-static int draw_exchange(const claim_class *k, spot_rng *r, int *donor, int *wrong)
-{
-    const spot_units *u = &k->units;
-    int rows = 0;
-
-    spot_units_exchange(u, r, donor);
-    for (int i = 0; i < u->units; i++) {
-        const spot_group_unit *to = &u->unit[i];
-        const long long n = to->n, m = u->unit[donor[i]].n;
-        for (int e = k->error_at[donor[i]]; e < k->error_at[donor[i] + 1]; e++)
-            for (long long at = (k->error[e] * n + m - 1) / m; at < ((k->error[e] + 1) * n + m - 1) / m; at++)
-                wrong[rows++] = u->order[to->first + at];
-    }
-    return rows;
-}
-
 /* The wrong rows of a class in a draw; their number. */
 static int draw_class(const rule_test *t, int cls, int number, int thread, int *wrong)
 {
     const size_t n = (size_t)t->s->n;
     spot_rng r = spot_rng_at(t->seed, SPOT_RNG_TESTS, (uint32_t)(2 + cls), (uint32_t)number);
 
-    if (t->grouped) return draw_exchange(&t->cls[cls], &r, t->donor + (size_t)thread * n, wrong);
+    if (t->grouped) return spot_units_draw(&t->cls[cls].units, &r, t->donor + (size_t)thread * n, wrong);
     return draw_alone(&t->cls[cls], &r, t->drawn + (size_t)thread * (n / 64 + 1), wrong);
 }
 
@@ -459,7 +423,7 @@ static spot_status judge(rule_test *t, const spot_row_claim_options *o)
 spot_status spot_row_claim_judge(spot_ctx *c, spot_row_claim *k, const spot_subject *s, const spot_attributes *a,
                                  const spot_row_claim_options *o)
 {
-    rule_test t = { .c = c, .s = s, .a = a, .k = k, .seed = o->seed, .grouped = spot_has_groups(s) };
+    rule_test t = { .c = c, .s = s, .a = a, .k = k, .seed = o->seed, .grouped = spot_subject_is_grouped(s) };
     spot_arena sizes = spot_arena_counting();
     spot_status how;
 

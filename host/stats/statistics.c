@@ -15,6 +15,13 @@ static const double hair = 1e-9;                   /* tolerance for sums of equa
 
 double spot_normal_tail(double z) { return 0.5 * erfc(z / sqrt(2)); }
 
+double spot_gamma_tail(double x, double mean, double variance)
+{
+    const double shape = mean * mean / variance;
+
+    return spot_normal_tail((cbrt(x / mean) - 1 + 1 / (9 * shape)) * 3 * sqrt(shape));
+}
+
 static double log_choose(double n, double k)
 {
     int sign;

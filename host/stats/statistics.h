@@ -43,6 +43,10 @@ static inline bool spot_is_significant(double p, double level) { return p <= lev
 double spot_normal_quantile(double p);
 double spot_normal_tail(double z);     /* P(Z > z) */
 
+/* P(X > x) of a gamma distribution of this mean and variance, both above 0 (Wilson and Hilferty 1931: cube roots are nearly
+ * normal). */
+double spot_gamma_tail(double x, double mean, double variance);
+
 /* Student's t with df >= 1 degrees of freedom: P(T > t), and the t >= 0 with P(T > t) = p for p in (0, 0.5]. */
 double spot_student_tail(double t, int df);
 double spot_student_above(double p, int df);

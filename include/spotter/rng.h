@@ -52,7 +52,7 @@ typedef enum {
     SPOT_RNG_JOIN,          /* joinspot: the start of its sample */
     SPOT_RNG_PROOF,         /* a proof: index 0: parts of the rows; 1 + k: errors of search k; ec = class */
     SPOT_RNG_CONTROLS,      /* pictures beside those that a phrase gathers */
-    SPOT_RNG_VERSIONS,      /* unused: two versions are compared on all rows */
+    SPOT_RNG_VERSIONS,      /* signs of groups, of two versions and of new rows; ec = address of the test, index = draw */
     SPOT_RNG_NEW_IMAGES,    /* seed of new images of an EC; index = number of the set */
     SPOT_RNG_TESTS,         /* a proof's errors, drawn to correct its tests; ec = part of the judging rows, index = draw */
     SPOT_RNG_ALIKE,         /* directions that divide a class to find near copies; index = part */

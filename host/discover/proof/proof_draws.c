@@ -33,20 +33,15 @@ static spot_status take_units(spot_ctx *c, spot_arena *a, spot_draws *f)
 
     if (!f->j->seen) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(c, a, f->units, classes));
-    SPOT_TRY(SPOT_TAKE(c, a, f->error, classes));
-    SPOT_TRY(SPOT_TAKE(c, a, f->error_at, classes));
     SPOT_TRY(SPOT_TAKE(c, a, f->signs, classes));
     for (size_t k = 0; k < classes; k++) {
         const int rows = f->j->cls[k].members[f->part];
         spot_units none, *u = a->counting ? &none : &f->units[k];
-        int *error, *at;
         SPOT_TRY(spot_units_take(c, a, u, rows));
-        SPOT_TRY(SPOT_TAKE(c, a, error, rows));
-        SPOT_TRY(SPOT_TAKE(c, a, at, (size_t)rows + 1));
-        if (!a->counting) f->error[k] = error, f->error_at[k] = at;
         f->most = (size_t)rows > f->most ? (size_t)rows : f->most;
     }
     SPOT_TRY(SPOT_TAKE(c, a, f->donor, threads * f->most));
+    SPOT_TRY(SPOT_TAKE(c, a, f->exchanged, threads * f->most));
     return SPOT_TAKE(c, a, f->sign, threads * (groups / 32 + 1));
 }
 
@@ -97,20 +92,6 @@ static void sort_tests(spot_draws *f)
     f->first[f->j->classes] = tests;
 }
 
-/* Notes the wrong rows of each unit. */
-static void note_errors(spot_draws *f, int k)
-{
-    const spot_units *u = &f->units[k];
-    int *error = f->error[k], *at = f->error_at[k], n = 0;
-
-    for (int i = 0; i < u->units; i++) {
-        at[i] = n;
-        for (int t = 0; t < u->unit[i].n; t++)
-            if (f->j->cls[k].is_wrong[u->order[u->unit[i].first + t]]) error[n++] = t;
-    }
-    at[u->units] = n;
-}
-
 static bool is_drawn_with_class(const spot_draws *f, const spot_proved *k, int stratum)
 {
     return k == f->j->across && f->j->place[stratum] >= 0;
@@ -135,7 +116,7 @@ static void sort_rows(spot_draws *f)
             spot_units_add(&f->units[k], f->j->s, rows - first, own->row);
         }
         if (!f->j->seen) continue;
-        note_errors(f, k);
+        spot_units_note(&f->units[k], own->is_wrong);
         f->signs[k] = spot_groups_mix(f->j, own);
     }
     f->start[f->j->classes] = rows;
@@ -164,22 +145,14 @@ static void draw_errors(const spot_draws *f, int class_place, spot_rng *r, uint6
     }
 }
 
-/* Row t of a unit of n takes the error at place t m / n, rounded down, of a donor of m: those of a place are neighbours. */
-static void exchange_errors(const spot_draws *f, int class_place, spot_rng *r, int *donor, uint64_t *wrong, uint64_t *whole)
+static void exchange_errors(const spot_draws *f, int class_place, spot_rng *r, int thread, uint64_t *wrong, uint64_t *whole)
 {
-    const spot_units *u = &f->units[class_place];
-    const int *error = f->error[class_place], *error_at = f->error_at[class_place];
+    int *row = f->exchanged + (size_t)thread * f->most;
+    const int n = spot_units_draw(&f->units[class_place], r, f->donor + (size_t)thread * f->most, row);
 
-    spot_units_exchange(u, r, donor);
-    for (int i = 0; i < u->units; i++) {
-        const spot_group_unit *to = &u->unit[i];
-        const long long n = to->n, m = u->unit[donor[i]].n;
-        for (int e = error_at[donor[i]]; e < error_at[donor[i] + 1]; e++)
-            for (long long t = (error[e] * n + m - 1) / m; t < ((error[e] + 1) * n + m - 1) / m; t++) {
-                const int at = u->order[to->first + t];
-                set_bit(wrong, at);
-                if (whole) set_bit(whole, f->j->cls[class_place].row[at]);
-            }
+    for (int i = 0; i < n; i++) {
+        set_bit(wrong, row[i]);
+        if (whole) set_bit(whole, f->j->cls[class_place].row[row[i]]);
     }
 }
 
@@ -225,7 +198,7 @@ const int *spot_draw(const spot_draws *f, int number, int thread)
             continue;
         }
         if (!across) memset(wrong, 0, f->j->cls[k].words * sizeof *wrong);
-        if (f->j->seen) exchange_errors(f, k, &r, f->donor + (size_t)thread * f->most, wrong, across ? NULL : whole);
+        if (f->j->seen) exchange_errors(f, k, &r, thread, wrong, across ? NULL : whole);
         else draw_errors(f, k, &r, wrong, across ? NULL : whole);
         for (int i = f->first[k]; i < f->first[k + 1]; i++) {
             const spot_judged *g = f->test[f->by_class[i]].g;
@@ -239,20 +212,12 @@ const int *spot_draw(const spot_draws *f, int number, int thread)
 
 /* ---- p of numbers by draws ---- */
 
-/* P(X > x) of a gamma distribution (Wilson and Hilferty 1931): cube roots are nearly normal. */
-static double gamma_tail(double x, double mean, double variance)
-{
-    const double shape = mean * mean / variance;
-
-    return spot_normal_tail((cbrt(x / mean) - 1 + 1 / (9 * shape)) * 3 * sqrt(shape));
-}
-
 static double normal_tail(double x, double mean, double variance) { return spot_normal_tail((x - mean) / sqrt(variance)); }
 
 /* count: draws with each number, and the errors as they are. A sum may be negative, and is as often as it is not. */
 static void rank_numbers(spot_slice_test *t, const unsigned *count)
 {
-    double (*tail)(double, double, double) = t->sums ? normal_tail : gamma_tail;
+    double (*tail)(double, double, double) = t->sums ? normal_tail : spot_gamma_tail;
     double mean = 0, variance = 0, above = 0, known = 0;
     int last = -1;
 

@@ -38,10 +38,9 @@ typedef struct {
     double     *tails, *scratch;
     spot_group_sum *sums;
     spot_units *units;                 /* (classes) with groups */
-    int       **error, **error_at;     /* (classes): places of wrong rows in their units; (units + 1): where a unit's begin */
     bool       *signs;                 /* (classes): signs are drawn */
     unsigned   *count;                 /* as tails: draws, with groups */
-    int        *donor;                 /* (threads, most units) */
+    int        *donor, *exchanged;     /* (threads, most units), (threads, most rows) */
     uint32_t   *sign;                  /* (threads, groups / 32 + 1) */
     size_t      most, words;           /* units of a class; words of a class's rows */
     uint64_t   *wrong, *whole;         /* (threads, words): of a class; of all rows, where j->across has tests */

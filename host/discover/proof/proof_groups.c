@@ -123,7 +123,7 @@ spot_status spot_divide_groups(spot_proving *j)
 
 size_t spot_divide_groups_bytes(const spot_subject *s)
 {
-    if (!spot_has_groups(s)) return 0;
+    if (!spot_subject_is_grouped(s)) return 0;
     return (size_t)s->n * sizeof(int) + (size_t)s->groups * (4 * sizeof(int) + 8) + (size_t)s->classes * 16 + 8 * 64 + 64;
 }
 
@@ -142,6 +142,8 @@ spot_status spot_units_take(spot_ctx *c, spot_arena *a, spot_units *u, int rows)
     SPOT_TRY(SPOT_TAKE(c, a, u->order, rows));
     SPOT_TRY(SPOT_TAKE(c, a, u->unit, rows));
     SPOT_TRY(SPOT_TAKE(c, a, u->bin, (size_t)rows + 1));
+    SPOT_TRY(SPOT_TAKE(c, a, u->error, rows));
+    SPOT_TRY(SPOT_TAKE(c, a, u->error_at, (size_t)rows + 1));
     return SPOT_TAKE(c, a, u->key, rows);
 }
 
@@ -173,6 +175,33 @@ void spot_units_exchange(const spot_units *u, spot_rng *r, int *donor)
             donor[i] = donor[at];
             donor[at] = i;
         }
+}
+
+void spot_units_note(spot_units *u, const uint8_t *is_wrong)
+{
+    int n = 0;
+
+    for (int i = 0; i < u->units; i++) {
+        u->error_at[i] = n;
+        for (int t = 0; t < u->unit[i].n; t++)
+            if (is_wrong[u->order[u->unit[i].first + t]]) u->error[n++] = t;
+    }
+    u->error_at[u->units] = n;
+}
+
+/* The rows t of n that take the error at place t m / n of m, rounded down, are neighbours. */
+int spot_units_draw(const spot_units *u, spot_rng *r, int *donor, int *wrong)
+{
+    int rows = 0;
+
+    spot_units_exchange(u, r, donor);
+    for (int i = 0; i < u->units; i++) {
+        const long long n = u->unit[i].n, m = u->unit[donor[i]].n;
+        for (int e = u->error_at[donor[i]]; e < u->error_at[donor[i] + 1]; e++)
+            for (long long t = (u->error[e] * n + m - 1) / m; t < ((u->error[e] + 1) * n + m - 1) / m; t++)
+                wrong[rows++] = u->order[u->unit[i].first + t];
+    }
+    return rows;
 }
 
 bool spot_groups_mix(const spot_proving *j, const spot_proved *k)

@@ -23,6 +23,7 @@ typedef struct {
     int       *order;                  /* (rows): by unit */
     spot_group_unit *unit;             /* (units): by bin */
     int       *bin;                    /* (bins + 1): where each begins */
+    int       *error, *error_at;       /* places of wrong rows in their units; (units + 1): where those of a unit begin */
     uint64_t  *key;                    /* scratch */
 } spot_units;
 
@@ -34,6 +35,11 @@ void spot_units_add(spot_units *u, const spot_subject *s, int n, const int *row)
 
 /* donor (units): draws whose errors each unit takes. */
 void spot_units_exchange(const spot_units *u, spot_rng *r, int *donor);
+
+/* The same, with the errors that note kept: wrong (u->rows): the numbers of `order` that are wrong then; returns how many.
+ * is_wrong: by these numbers. */
+void spot_units_note(spot_units *u, const uint8_t *is_wrong);
+int  spot_units_draw(const spot_units *u, spot_rng *r, int *donor, int *wrong);
 
 /* Whether a group has rows of several of k's strata: their units depend on each other. */
 bool spot_groups_mix(const spot_proving *j, const spot_proved *k);

@@ -73,7 +73,7 @@ static spot_status divide_rows(spot_proving *j)
 
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->part, j->s->n));
     j->seen = NULL;
-    if (spot_has_groups(j->s)) {
+    if (spot_subject_is_grouped(j->s)) {
         SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->seen, j->s->groups));
         memset(j->seen, 0, (size_t)j->s->groups * sizeof *j->seen);
         return spot_divide_groups(j);

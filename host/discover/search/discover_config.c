@@ -40,8 +40,8 @@ static const spot_setting rows[] = {
     S(name, LIST, field, help, SPOT_IN(0, most), .rows = table, .size = sizeof(*((spot_discover_config *)0)->field), \
       .count = offsetof(spot_discover_config, number), .affects = SPOT_AFFECTS_FINDING)
     S("study",    NAME, study,    "kind of experiment", SPOT_ONE_OF("discover"), .affects = SPOT_AFFECTS_PICTURES),
-    S("data",     TEXT, data,     "hash of labels, confidences and names", .hi = 33, .affects = SPOT_AFFECTS_PICTURES),
-    S("features", TEXT, features, "hash of features, probabilities, groups and attributes", .hi = 33,
+    S("data",     TEXT, data,     "hash of labels, confidences, names and groups", .hi = 33, .affects = SPOT_AFFECTS_PICTURES),
+    S("features", TEXT, features, "hash of features, probabilities and attributes", .hi = 33,
       .affects = SPOT_AFFECTS_VIEW),
     S("classes",  INT,  classes,  "classes that are searched", SPOT_IN(0, INT_MAX), .affects = SPOT_AFFECTS_EXTENT),
     S("class",    INT,  cls,      "number of the only class; -1: all rows at once; -2: each class; -3: both",
@@ -118,7 +118,6 @@ static const char *features_hash(char text[33], const spot_subject *s, const spo
     k = join_wrong(k, s);
     k = join(k, "head", s->head, classes * d * sizeof *s->head);
     for (int i = 0; a && i < a->items; i++) k = join(k, "item", a->name[i], strlen(a->name[i]));
-    if (spot_has_groups(s)) k = join(k, "group", s->group, n * sizeof *s->group);
     if (a) k = join(k, "attributes", a->bit, (size_t)a->items * a->words * sizeof *a->bit);
     spot_key_text(text, k);
     return text;

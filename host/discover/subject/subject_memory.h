@@ -38,9 +38,6 @@ static inline bool spot_subject_is_of(const spot_subject *s, int i, int cls)
     return cls < 0 || (s->target ? s->target[i] == cls : s->has[(size_t)i * (size_t)s->classes + (size_t)cls]);
 }
 
-/* Whether some group has two rows at least; if none has, rows are taken as without groups. */
-static inline bool spot_has_groups(const spot_subject *s) { return s->group && s->groups < s->n; }
-
 /* The array that `where` names: the caller's of this name (spot_subject_files.array), whose data is copied unless `borrow`, or
  * that of a file. close frees it unless it was borrowed. */
 spot_status spot_subject_array(spot_ctx *c, spot_array *a, const spot_subject_files *files, const char *where,
