@@ -226,7 +226,7 @@ def discover(spotter, folder, e, y, p, level=.05):
     members, j = {}, json.load(open(f"{folder}/found/slices.json"))
     for row in csv.DictReader(open(f"{folder}/found/slices.csv")):
         members.setdefault(int(row["number"]), []).append(int(row["id"]))
-    return [dict(cls=f["class_number"], rows=members[s["number"]], weight=s["size"] * (s["proof"]["shrunk_excess"] or 0))
+    return [dict(cls=f["class_number"], rows=members[s["number"]], weight=s["size"] * (s["proof"]["to_expect"] or 0))
             for f in j["findings"] for s in f["slices"] if s["proof"]["claim"] == "confirmed"], j["features"]["wrong_told"]
 
 

@@ -85,6 +85,11 @@ echo kept > kept.xml
 refused 2 compare hole fine.npy --junit kept.xml
 refused 2 discover "${rows[@]}" -p fine.npy -o fine --sarif hole/slices.json -t 2
 refused 2 compare hole fine.npy --summary e.npy
+cp e.npy e2.npy
+refused 2 discover -e e.npy -e e2.npy -y y.npy -p fine.npy -o two --replace --junit e2.npy
+cp hole.npy second.npy
+refused 2 compare hole second.npy --html second.npy --replace
+cmp -s hole.npy second.npy && cmp -s e.npy e2.npy || fail "an input is written over"
 refused 2 compare hole fine.npy --junit both --summary both
 [ "$(cat kept.xml)" = kept ] || fail "a file of others"
 run 0 "" compare hole fine.npy --junit kept.xml --replace

@@ -39,12 +39,15 @@ run 0 "" claim found "apps & colour=grey"
 grep -q '^claim: fails more often on "apps & colour=grey", class apps$' out || fail "$(cat out)"
 grep -q "^confirmed: p = 0.0001, corrected for all 180 rules of at most two items (" out || fail "$(cat out)"
 grep -q "test it on new rows" out && fail "a confirmed claim needs no new rows: $(cat out)"
+run 0 "" claim found "apps & colour=grey & colour=grey"
+grep -q "^confirmed: p = 0.0001, corrected for all 180 rules" out || fail "the same item twice: $(cat out)"
 run 0 "" claim found "apps & px=low & brightness=low"
 grep -q "^chance: p = " out || fail "$(cat out)"
 run 0 "" claim found "apps & colour=grey & px=low & brightness=low"
 grep -q "^suggested: p = .* (.* of this claim alone)$" out || fail "$(cat out)"
 grep -q "^test it on new rows: spotter discover NEW.yaml --out new && spotter claim new 'apps & colour=grey & px=low & brightness=low' --new$" \
     out || fail "$(cat out)"
+grep -q "^a third of these rows' numbers is another one of new rows" out || fail "thirds of new rows: $(cat out)"
 run 0 "" claim found "apps & colour=grey & px=low & brightness=low" --new
 grep -q "^confirmed: " out || fail "$(cat out)"
 run 0 "" claim found "apps & colour=grey & brightness<0.5" --attributes a.csv:id --json

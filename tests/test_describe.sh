@@ -235,6 +235,10 @@ PYTHON
 grep -q 'come without' err && fail "rules have attributes, and a warning says that they have none"
 run 0 "slices are rules of attributes, and new rows come without" assign ruled --embeddings all.npz:e --labels all.npz:y \
     --probs all.npz:p --out again.csv
+cp table.csv mine.csv
+refused 2 assign ruled --embeddings all.npz:e --labels all.npz:y --probs all.npz:p --ids ids.csv:id --attributes mine.csv:name \
+    --out mine.csv
+cmp -s table.csv mine.csv || fail "the table of attributes is written over"
 run 0 "has no column of" assign ruled --embeddings all.npz:e --labels all.npz:y --probs all.npz:p --ids ids.csv:id \
     --attributes numbers.csv:name --out again.csv
 /usr/bin/python3 -c "import numpy as np; a = np.load('all.npz'); np.save('second.npy', a['p'])"

@@ -63,3 +63,50 @@ TEST(level_and_power)
     assert_in_range(confirmed[0], 1, 120);
     assert_true(confirmed[1] > 1800);
 }
+
+/* Errors of chance that a group shares, in groups of 10 pictures: gathered ones in many, controls in few. Of 200 runs more than
+ * 18 confirmed ones have a probability below 0.01 at 5 %. */
+TEST(controls_in_few_groups_are_no_sure_rate)
+{
+    enum { RUNS = 200, EACH = 10, MOST = 80 * EACH };
+    static const int groups[][2] = { { 40, 6 }, { 40, 8 }, { 20, 20 } };
+    static spot_new_picture row[MOST];
+    static int group[MOST];
+    spot_ctx c = check_ctx(1);
+
+    for (int m = 0; m < LEN(groups); m++) {
+        int confirmed = 0;
+        for (uint32_t run = 0; run < (SANITIZED ? 20 : RUNS); run++) {
+            spot_rng r = spot_rng_at(11, SPOT_RNG_CONTROLS, (uint32_t)m, run);
+            spot_claim_test t;
+            const int n = (groups[m][0] + groups[m][1]) * EACH;
+            for (int i = 0; i < n; i++) {
+                const double rate = i % EACH ? row[i - 1].similarity : spot_rng_uniform(&r) < 0.5 ? 0.6 : 0;
+                row[i] = (spot_new_picture){ .group = i < groups[m][0] * EACH ? SPOT_GATHERED : SPOT_CONTROL,
+                                             .similarity = rate, .wrong = spot_rng_uniform(&r) < rate };
+                group[i] = i / EACH;
+            }
+            spot_claim_count(&t, row, n);
+            spot_claim_judge(&t, 0.05);
+            CHECK_OK(&c, spot_claim_by_groups(&c, &t, row, n, group, 0.05));
+            confirmed += t.verdict == SPOT_CONFIRMED;
+        }
+        print_message("%d and %d groups: %d confirmed\n", groups[m][0], groups[m][1], confirmed);
+        assert_true(confirmed <= 18);
+    }
+}
+
+/* A claim in two groups of controls cannot be confirmed at 5 %. */
+TEST(two_groups_of_controls_are_too_few)
+{
+    static const int group[12] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 9 };
+    spot_new_picture row[12];
+    spot_ctx c = check_ctx(1);
+    spot_claim_test t;
+
+    for (int i = 0; i < 12; i++) row[i] = (spot_new_picture){ .group = i < 8 ? SPOT_GATHERED : SPOT_CONTROL, .wrong = i < 8 };
+    spot_claim_count(&t, row, 12);
+    spot_claim_judge(&t, 0.05);
+    CHECK_OK(&c, spot_claim_by_groups(&c, &t, row, 12, group, 0.05));
+    assert_true(t.verdict == SPOT_TOO_FEW && t.groups == 8);
+}

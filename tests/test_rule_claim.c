@@ -225,6 +225,23 @@ TEST(groups_are_exchanged_as_wholes)
     assert_true(SANITIZED || taken_alone > 20);
 }
 
+/* Where one group has two classes, no draw keeps groups whole for all rows: such a claim has no corrected p, and says why. */
+TEST(a_group_of_two_classes_leaves_rows_of_all_open)
+{
+    spot_ctx c = check_ctx(1);
+    claim_world w;
+    spot_row_claim k;
+
+    open_world(&c, &w, 800, 0.45, 1, 0, 501);
+    w.s.group[1] = 0, w.s.groups = w.s.n - 1;
+    for (int i = 2; i < w.s.n; i++) w.s.group[i] = i - 1;
+    k = judge(&c, &w, "c0=v0 & c1=v0", &usual);
+    assert_true(k.mixed && isnan(k.corrected) && k.verdict == SPOT_CLAIM_SUGGESTED);
+    k = judge(&c, &w, "apps & c0=v0 & c1=v0", &usual);
+    assert_true(k.mixed && k.corrected <= 0.05 && k.verdict == SPOT_CLAIM_CONFIRMED);
+    close_world(&w);
+}
+
 TEST(threads_change_no_bit)
 {
     spot_ctx one = check_ctx(1), more = check_ctx(3);

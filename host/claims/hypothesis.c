@@ -72,19 +72,36 @@ void spot_claim_count(spot_claim_test *t, const spot_new_picture *row, int n)
     }
 }
 
+/* Groups of pictures of a kind. sums: scratch. */
+static int count_groups(spot_group_sums *sums, const spot_new_picture *row, int n, const int *group, int kind)
+{
+    spot_group_sums_clear(sums);
+    for (int i = 0; i < n; i++)
+        if (row[i].wrong >= 0 && row[i].group == kind) spot_group_sums_add(sums, group[i], 0);
+    return sums->n;
+}
+
+/* The parts of the groups sum to the difference of the two rates, so that controls in few groups are no sure rate. */
 spot_status spot_claim_by_groups(spot_ctx *c, spot_claim_test *t, const spot_new_picture *row, int n, const int *group,
                                  double level)
 {
     const int all = t->n[0] + t->n[1];
     const double rate = all ? (double)(t->wrong[0] + t->wrong[1]) / all : 0;
     spot_group_sums sums;
+    double least;
+    int controls;
 
     SPOT_TRY(spot_group_sums_open(c, &sums, n));
+    controls = count_groups(&sums, row, n, group, SPOT_CONTROL);
+    t->groups = count_groups(&sums, row, n, group, SPOT_GATHERED);
+    spot_group_sums_clear(&sums);
     for (int i = 0; i < n; i++)
-        if (row[i].wrong >= 0 && row[i].group == SPOT_GATHERED) spot_group_sums_add(&sums, group[i], row[i].wrong - rate);
-    t->groups = sums.n;
-    t->p = spot_signs_tail(&sums, 0);
-    if (!t->n[0] || !t->n[1] || ldexp(1, -sums.n) > level) t->verdict = SPOT_TOO_FEW;
+        if (row[i].wrong >= 0)
+            spot_group_sums_add(&sums, group[i], (row[i].group == SPOT_GATHERED ? 1 : -1) * (row[i].wrong - rate)
+                                                 / t->n[row[i].group]);
+    least = ldexp(1, -(t->groups < controls ? t->groups : controls));
+    t->p = fmax(spot_signs_tail(&sums, 0), least);
+    if (!t->n[0] || !t->n[1] || least > level) t->verdict = SPOT_TOO_FEW;
     else t->verdict = spot_is_significant(t->p, level) ? SPOT_CONFIRMED : SPOT_NOT_CONFIRMED;
     spot_group_sums_close(&sums);
     return SPOT_OK;

@@ -31,7 +31,7 @@ typedef struct {
     spot_row_claim        *k;
     spot_arena             memory;
     uint64_t               seed;
-    bool                   grouped, mixed;     /* mixed: a group has rows of several classes */
+    bool                   grouped;
     int                   *class_rows; /* (classes) */
     claim_class           *cls;        /* (classes) */
     uint8_t               *is_wrong;   /* (n) */
@@ -139,7 +139,7 @@ static void study_groups(rule_test *t, int *seen)
     for (int g = 0; g < s->groups; g++) seen[g] = -1;
     for (int i = 0; i < s->n; i++) {
         int *of = &seen[s->group[i]];
-        t->mixed |= *of >= 0 && *of != s->target[i];
+        t->k->mixed |= *of >= 0 && *of != s->target[i];
         *of = s->target[i];
     }
     memset(seen, 0, (size_t)s->groups * sizeof *seen);
@@ -332,7 +332,7 @@ static int affordable(const rule_test *t)
 
 static spot_status correct_claim(rule_test *t)
 {
-    const bool together = t->s->classes > 1 && !t->mixed;
+    const bool together = t->s->classes > 1 && !t->k->mixed;
     const size_t pairs = (size_t)t->items * (size_t)t->items;
     int families = together, above = 0;
 
@@ -389,7 +389,7 @@ static spot_status list_items(rule_test *t)
 static void conclude(rule_test *t, const spot_row_claim_options *o)
 {
     spot_row_claim *k = t->k;
-    const bool sound = !t->mixed || k->cls >= 0, fine = k->excess.value <= 0;
+    const bool sound = !k->mixed || k->cls >= 0, fine = k->excess.value <= 0;
     const double p = o->fresh ? k->p : k->corrected;
 
     if (fine) k->verdict = SPOT_CLAIM_CHANCE;
@@ -405,14 +405,12 @@ static spot_status take_all(rule_test *t, spot_arena *a)
 
 static spot_status judge(rule_test *t, const spot_row_claim_options *o)
 {
-    const bool family = t->k->listed && !o->fresh && (t->k->cls >= 0 || !t->mixed);
-
     fill_classes(t);
     SPOT_TRY(count_claim(t));
     if (t->grouped) study_groups(t, t->wrong);
     SPOT_TRY(exact_p(t));
     if (t->grouped) rank_claim(t);
-    if (family) {
+    if (t->k->listed && !o->fresh && (t->k->cls >= 0 || !t->k->mixed)) {
         t->draws = affordable(t);
         SPOT_TRY(correct_claim(t));
     }
@@ -431,7 +429,7 @@ spot_status spot_row_claim_judge(spot_ctx *c, spot_row_claim *k, const spot_subj
         return spot_fail(c, SPOT_INVALID, "a claim on %d rows, whose attributes are of %d", s->n, a->rows);
     k->corrected = NAN;
     k->rows = k->wrong = k->groups = k->draws = 0;
-    k->rules = 0;
+    k->rules = 0, k->mixed = false;
     how = count_classes(&t);
     if (how == SPOT_OK && k->listed && !o->fresh) {
         t.items = a->items;

@@ -71,7 +71,10 @@ static void take_item(rule_reader *r, int item)
 {
     const uint64_t *bit = r->a->bit + (size_t)item * r->a->words;
 
+    for (int i = 0; i < r->k->items && i < 2; i++)
+        if (r->k->item[i] == item) return;
     for (int i = 0; i < r->s->n; i++) r->k->in[i] &= (uint8_t)(bit[i / 64] >> i % 64 & 1);
+    r->k->thirds += !isnan(r->a->range[item][1]);
     if (r->k->items < 2) r->k->item[r->k->items] = item;
     r->k->items++;
     r->k->conditions++;

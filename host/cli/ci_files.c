@@ -75,14 +75,18 @@ void cli_ci_take_rows(cli_ci *o, const spot_subject_files *f)
 
 typedef enum { FREE, INSIDE, TAKEN } place_kind;
 
-/* FILE:NAME is FILE where there is no file of the whole name. */
+/* FILE:NAME is FILE where there is no file of the whole name. Without a name there may be several, in lines. */
 static place_kind kind_of(const char *real, const char *folder, const char *name)
 {
+    const char *next = name ? NULL : strchr(folder, '\n');
+    place_kind rest;
     char path[PATH], own[PATH];
     struct stat st;
     size_t n;
 
-    snprintf(path, sizeof path, "%s%s%s", folder, name ? "/" : "", name ? name : "");
+    if (next && (rest = kind_of(real, next + 1, NULL)) > FREE) return rest;
+    if (snprintf(path, sizeof path, "%.*s%s%s", next ? (int)(next - folder) : (int)strlen(folder), folder, name ? "/" : "",
+                 name ? name : "") >= PATH) return FREE;
     for (char *colon; !name && stat(path, &st) && (colon = strrchr(path, ':')); ) *colon = 0;
     if (!*path || !real_path(own, path)) return FREE;
     if (!strcmp(real, own)) return TAKEN;

@@ -1,6 +1,7 @@
 /* cmd_assign.c - spotter assign: assigns new rows to the slices of a folder of findings. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,8 +166,14 @@ static void judge_groups(judged *v, spot_group_sums *sums, const spot_stratum *t
     }
     v->groups = sums->n;
     if (!v->rows) return;
-    v->p = spot_signs_tail(sums, (uint32_t)n);
     v->excess = spot_wider(v->excess, spot_group_mean(sums, 0.025));
+    for (int i = 0; i < rows->n; i++) {                    /* the rates are of groups, too: what each adds to them */
+        const int row = rows->image[i];
+        const spot_stratum *own = &t[strata > 1 ? s->target[row] : 0];
+        const double share = (double)own->covered / own->rows, rate = (double)own->group / own->rows;
+        if (share > 0) spot_group_sums_add(sums, s->group[row], -share * (spot_subject_wrong(s, row, v->cls) - rate));
+    }
+    v->p = fmax(spot_signs_tail(sums, (uint32_t)n), ldexp(1, -v->groups));
 }
 
 static spot_status judge_slices(spot_ctx *c, const spot_subject *s, const spot_view *rows, const spot_fitted *g,
@@ -354,9 +361,10 @@ static spot_status print_json(spot_ctx *c, spot_status s, const assign_flags *o,
 /* Refuses an output that would overwrite an input: the new rows and the findings. */
 static spot_status check_out(spot_ctx *c, const assign_flags *o)
 {
+    const spot_subject_files more = { .ids = o->attributes, .labels = o->rows_file };
     char path[1200];
 
-    if (cli_is_input(&o->files, o->out))
+    if (cli_is_input(&o->files, o->out) || cli_is_input(&more, o->out))
         return spot_fail(c, SPOT_USAGE, "--out %s would be read and written over; choose another name", o->out);
     for (const char *const *name = spot_findings_files; *name; name++) {
         const spot_subject_files found = { .ids = path };

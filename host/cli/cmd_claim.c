@@ -144,15 +144,21 @@ static void print_numbers(const spot_row_claim *k)
 
 static void print_next(const claim_flags *o, const claimed_rows *x)
 {
-    if (x->k.verdict == SPOT_CLAIM_CONFIRMED || o->fresh || x->k.excess.value <= 0) return;
+    if (x->k.verdict == SPOT_CLAIM_CONFIRMED || x->k.excess.value <= 0) return;
+    if (x->k.mixed && x->k.cls < 0)
+        printf("a group has rows of several classes, so that a claim on rows of all is not confirmed; name a class\n");
+    if (o->fresh) return;
     if (!x->k.listed)
         printf("a claim of more than two items of the table, or of other conditions, on rows that were shown is not confirmed "
                "by them\n");
+    if (x->k.thirds)
+        printf("a third of these rows' numbers is another one of new rows: write it as a comparison, such as px <= 22\n");
     printf("test it on new rows: spotter discover NEW.yaml --out new && spotter claim new ");
     print_quoted(o->rule);
     if (o->attributes) fputs(" --attributes NEW.csv", stdout);
     if (o->weights) printf(" --encoder "), print_quoted(o->weights);
     if (o->weights && o->cls) printf(" --class "), print_quoted(o->cls);
+    if (o->weights) printf(" --most %d", o->most);
     fputs(" --new\n", stdout);
 }
 
@@ -178,6 +184,7 @@ static spot_status print_json(spot_ctx *c, const claim_flags *o, const claimed_r
     spot_json_put_real(&j, "corrected_p", k->corrected);
     spot_json_put_real(&j, "rules", k->rules);
     spot_json_put_int(&j, "draws", k->draws);
+    if (k->groups) spot_json_put_int(&j, "mixed_groups", k->mixed);
     spot_json_print(&j, stdout);
     return SPOT_OK;
 }

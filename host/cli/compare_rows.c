@@ -76,14 +76,29 @@ static void path_of_page(char *path, size_t size, const cli_comparison *o)
     snprintf(path, size, "%s%s", o->html ? o->html : o->out, o->html ? "" : "/report.html");
 }
 
+/* --replace lets a result take the place of a file of others, and never that of an input. */
+static spot_status check_input(spot_ctx *c, const cli_comparison *o, const char *path)
+{
+    const spot_subject_files more = { .ids = o->attributes, .probs = o->from.second, .losses = o->from.second_ids };
+
+    return !cli_is_input(&o->from.files, path) && !cli_is_input(&more, path) ? SPOT_OK
+         : spot_fail(c, SPOT_USAGE, "%s would be read and written over; choose another name", path);
+}
+
 /* Refuses to write over files of others, and where nothing can be written. */
 static spot_status check_results(spot_ctx *c, const cli_comparison *o)
 {
     const char *advice = o->ci.replace ? NULL : "choose another name, or say --replace";
     char path[1200];
 
+    if (o->html) SPOT_TRY(check_input(c, o, o->html));
     if (o->html) SPOT_TRY(spot_report_place(c, o->html, advice));
     if (!o->out) return SPOT_OK;
+    for (int i = 0; i < 3; i++) {
+        static const char *const made[] = { "versions.csv", "versions.json", "report.html" };
+        snprintf(path, sizeof path, "%s/%s", o->out, made[i]);
+        SPOT_TRY(check_input(c, o, path));
+    }
     SPOT_TRY(spot_versions_place(c, o->out, advice));
     path_of_page(path, sizeof path, o);
     return spot_report_place(c, path, advice);

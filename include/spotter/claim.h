@@ -63,9 +63,10 @@ typedef struct {
 void spot_claim_count(spot_claim_test *t, const spot_new_picture *row, int n);
 
 /* After spot_claim_judge: p and verdict where pictures depend on each other, as frames of a video do. group (n): of each
- * picture, below n. A group's sum is its gathered pictures that are wrong less those that the rate of all pictures lets expect; p is the
- * share of choices of the sums' signs (all of up to 16 groups, else 9,999 draws) that give as much together. m groups give no p
- * below 2^-m. */
+ * picture, below n. The groups' sums are parts of the difference of the two rates: of gathered pictures and of controls those
+ * that are wrong less those that the rate of all lets expect, over their number. p is the share of choices of the sums' signs
+ * (all of up to 16 groups, else 9,999 draws) that give as much together, and at least 2^-m where either kind has m groups: too
+ * few, if that is above the level. With 5 to 7 groups of controls beside 40, 6 to 9 % are confirmed by chance at 5 %. */
 spot_status spot_claim_by_groups(spot_ctx *c, spot_claim_test *t, const spot_new_picture *row, int n, const int *group,
                                  double level);
 
@@ -144,6 +145,8 @@ typedef struct {
     double     rules;          /* that are corrected together */
     int        draws;          /* 0: Bonferroni's */
     spot_claim verdict;
+    bool       mixed;          /* a group has rows of several classes, so that a claim on rows of all is at most suggested */
+    int        thirds;         /* items that are thirds of a column of these rows: of other rows they are others */
 } spot_row_claim;
 
 typedef struct {

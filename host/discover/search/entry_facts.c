@@ -48,7 +48,8 @@ typedef struct {
     spot_entry *x;
     int        *taken;
     uint8_t    *has;                   /* classes of the rows */
-    double      expected, cell;        /* wrong ones among the judged rows by class; by predicted class and confidence */
+    double      expected, shrunk, cell;        /* sums over judged rows: wrong ones by class; excess to expect; wrong ones by
+                                                * predicted class and confidence */
     int         judged_as;
 } counter;
 
@@ -60,7 +61,7 @@ static void count_judged(counter *k, int row, bool wrong, const spot_proof *p)
 
     k->x->judged++;
     k->x->judged_wrong += wrong;
-    if (p) k->expected += p->class_rate, k->cell += p->cell;
+    if (p) k->expected += p->class_rate, k->shrunk += p->shrunk, k->cell += p->cell;
     k->judged_as = !wrong || to < 0 || (k->judged_as != -1 && k->judged_as != to) ? -2 : to;
 }
 
@@ -122,14 +123,13 @@ static void name_classes(counter *k)
     if (best) x->predicted_share = (double)best / x->wrong;
 }
 
-/* Of one slice they are the slice's own. */
+/* The rates of one slice are its own; those of several are means over judged rows, each with the first slice that has it. */
 static void set_rates(counter *k)
 {
     spot_entry *x = k->x;
     const spot_finding *f = &k->b->f->finding[x->member->finding];
     const spot_proof *head = spot_slice_at(k->b->f, *x->member)->proof;
-    double shrunk = 0;
-    int judged = 0, members = 0;
+    int members = 0;
 
     for (int i = 0; i < x->members; i++) members += counts(k, i);
     x->class_rate = !head ? (f->n ? (double)f->wrong / f->n : 0) : members == 1 ? head->class_rate : k->expected / x->judged;
@@ -139,11 +139,8 @@ static void set_rates(counter *k)
     for (int i = 0; i < x->members && head; i++) {
         const spot_proof *p = spot_slice_at(k->b->f, x->member[i])->proof;
         x->p = fmin(x->p, p->p);
-        if (!counts(k, i)) continue;
-        shrunk += p->shrunk * p->judged;
-        judged += p->judged;
     }
-    if (head) x->shrunk = members == 1 ? head->shrunk : shrunk / judged;
+    if (head) x->shrunk = members == 1 ? head->shrunk : k->shrunk / x->judged;
 }
 
 /* ---- kind and title ---- */
@@ -213,7 +210,7 @@ static void name_entry(counter *k)
 spot_status spot_entry_count(spot_ctx *c, spot_entry_builder *b, spot_entry *x)
 {
     const size_t classes = (size_t)b->s->classes + 1;
-    counter k = { b, x, calloc(classes, sizeof *k.taken), calloc(classes, 1), 0, 0, -1 };
+    counter k = { .b = b, .x = x, .taken = calloc(classes, sizeof *k.taken), .has = calloc(classes, 1), .judged_as = -1 };
     const bool room = k.taken && k.has;
 
     if (room) {

@@ -244,7 +244,7 @@ class RowClaim(ct.Structure):
     _fields_ = [("cls", ct.c_int), ("conditions", ct.c_int), ("items", ct.c_int), ("item", ct.c_int * 2), ("listed", ct.c_bool),
                 ("member", ct.POINTER(ct.c_uint8)), ("rows", ct.c_int), ("wrong", ct.c_int), ("groups", ct.c_int),
                 ("class_rate", ct.c_double), ("excess", Interval), ("p", ct.c_double), ("corrected", ct.c_double),
-                ("rules", ct.c_double), ("draws", ct.c_int), ("verdict", ct.c_int)]
+                ("rules", ct.c_double), ("draws", ct.c_int), ("verdict", ct.c_int), ("mixed", ct.c_bool), ("thirds", ct.c_int)]
 
 
 class RowClaimOptions(ct.Structure):
