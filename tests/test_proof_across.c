@@ -104,6 +104,32 @@ TEST(what_all_classes_share_is_found)
     spot_findings_close(&g);
 }
 
+/* Ten pairs of copies, each in one class, among 800 rows: p of what all classes share is no rank among the draws. */
+TEST(a_few_copies_leave_p_exact)
+{
+    const spot_bdm_config bdm = spot_bdm_defaults(SPOT_WARD);
+    const spot_proof_options p = spot_proof_defaults();
+    const spot_discover_options o = options_of(&bdm, &p, SPOT_EACH_AND_ALL);
+    spot_ctx c = check_ctx(2);
+    static int group[MOST];
+    static world w;
+    spot_findings f;
+    double least = 1;
+
+    make_world(&w, 800, 0.8, 0.1, 1);
+    for (int i = 0; i < 800; i++) {
+        const bool copies = i >= 400 && i < 600 && i / CLASSES % 2 && i % CLASSES < 2;        /* of the row 20 places before */
+        group[i] = copies ? group[i - CLASSES] : w.s.groups++;
+    }
+    w.s.group = group;
+    assert_int_equal(w.s.groups, 800 - 10);
+    CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
+    const spot_finding *all = &f.finding[f.count - 1];
+    for (int h = 0; h < all->slices; h++) least = fmin(least, all->slice[h].proof->p);
+    assert_true(all->cls == SPOT_ALL_CLASSES && least < 1e-6);
+    spot_findings_close(&f);
+}
+
 /* 60 worlds without structure at 5 %: more than 9 with a confirmed slice have a probability below 0.002. */
 TEST(one_family_keeps_the_level)
 {

@@ -10,6 +10,7 @@
 #include "checks.h"
 #include "discover/proof/proof_groups.h"
 #include "spotter/rng.h"
+#include "stats/statistics.h"
 
 enum { MOST = 1200, WIDE = 8, CLASSES = 2 };
 
@@ -134,9 +135,9 @@ TEST(the_division_is_drawn_and_blind)
 
 /* ---- the correction ---- */
 
-enum { UNITS = 6, EACH = 2, FEW = UNITS * EACH, SLICES = 4 };
+enum { UNITS = 6, EACH = 2, FEW = UNITS * EACH, SLICES = 4, ROOM = 64 };
 
-/* Six groups of two rows, all in the judging part; or each of its group has a row of two classes. */
+/* Rows that are all in the judging part, group by group. */
 typedef struct {
     spot_ctx c;
     spot_subject s;
@@ -145,37 +146,49 @@ typedef struct {
     spot_judged piece[SLICES];
     spot_stratum tally[2];
     uint64_t judged[SLICES];
-    int row[FEW], target[FEW], group[FEW], seen[UNITS];
-    uint8_t wrong[FEW], part[FEW];
+    int row[ROOM], target[ROOM], group[ROOM], seen[ROOM];
+    uint8_t wrong[ROOM], part[ROOM];
 } small_proof;
 
-static void open_small(small_proof *x, int strata, uint64_t wrong)
+/* size: of each group, ended by 0. strata 2: the rows of a group have two classes in turn. judged, wrong: a bit a row. */
+static void open_proof_of(small_proof *x, const int *size, int strata, const uint64_t *judged, int slices, uint64_t wrong)
 {
-    static const uint64_t judged[SLICES] = { 0x00f, 0x033, 0x555, 0xc31 };
+    int n = 0, groups = 0;
 
     memset(x, 0, sizeof *x);
+    for (; size[groups]; groups++)
+        for (int k = 0; k < size[groups]; k++) x->group[n++] = groups;
+    assert_true(n <= ROOM);
     x->c = check_ctx(2);
-    x->s = (spot_subject){ .n = FEW, .classes = strata, .target = x->target, .group = x->group, .groups = UNITS };
-    x->k = (spot_proved){ .n = FEW, .row = x->row, .words = 1, .members = { 0, FEW }, .member = { NULL, x->row },
+    x->s = (spot_subject){ .n = n, .classes = strata, .target = x->target, .group = x->group, .groups = groups };
+    x->k = (spot_proved){ .n = n, .row = x->row, .words = 1, .members = { 0, n }, .member = { NULL, x->row },
                           .tally = { x->tally, x->tally }, .strata = strata, .is_wrong = x->wrong };
-    x->j = (spot_proving){ .c = &x->c, .s = &x->s, .classes = 1, .cls = &x->k, .pieces = SLICES, .piece = x->piece,
+    x->j = (spot_proving){ .c = &x->c, .s = &x->s, .classes = 1, .cls = &x->k, .pieces = slices, .piece = x->piece,
                            .seen = x->seen, .p = spot_proof_defaults(), .part = x->part };
-    for (int i = 0; i < FEW; i++) {
+    for (int i = 0; i < n; i++) {
         x->row[i] = i;
         x->part[i] = 1;
         x->target[i] = strata > 1 ? i % 2 : 0;
-        x->group[i] = i / EACH;
         x->wrong[i] = wrong >> i & 1;
         x->tally[x->target[i]].rows++;
         x->tally[x->target[i]].group += x->wrong[i];
     }
-    for (int h = 0; h < SLICES; h++) {
+    for (int h = 0; h < slices; h++) {
         x->judged[h] = judged[h];
         x->piece[h].judged = &x->judged[h];
         x->piece[h].said.judged = __builtin_popcountll(judged[h]);
         x->piece[h].said.wrong = __builtin_popcountll(judged[h] & wrong);
         x->piece[h].said.groups = spot_count_groups(&x->j, &x->k, &x->judged[h]).groups;
     }
+}
+
+/* Six groups of two rows. */
+static void open_small(small_proof *x, int strata, uint64_t wrong)
+{
+    static const int size[UNITS + 1] = { EACH, EACH, EACH, EACH, EACH, EACH };
+    static const uint64_t judged[SLICES] = { 0x00f, 0x033, 0x555, 0xc31 };
+
+    open_proof_of(x, size, strata, judged, SLICES, wrong);
 }
 
 /* The share of all exchanges of the units in which slice h has as many wrong rows at least. */
@@ -215,7 +228,8 @@ static double by_all_signs(const small_proof *x, int h)
 
 TEST(p_is_that_of_all_exchanges_or_signs)
 {
-    static const uint64_t wrong[] = { 0x00f, 0x03b, 0xc01, 0x151 };
+    static const uint64_t wrong[] = { 0x00f, 0x03b, 0xc01, 0x151, 0xc31 };
+    static const double least_of[SLICES] = { 1 / 15.0, 1 / 15.0, 1, 1 / 60.0 };      /* 6! / (1! 2! 3!) of the last */
 
     for (int strata = 1; strata <= 2; strata++)
         for (int w = 0; w < LEN(wrong); w++) {
@@ -230,37 +244,55 @@ TEST(p_is_that_of_all_exchanges_or_signs)
                 CHECK_NEAR(said->p, p, 4.5 * sqrt(p * (1 - p) / 9999) + 2e-4);
                 assert_true(said->corrected >= said->p - 1e-12);
                 least = fmin(least, said->corrected);
-                CHECK_NEAR(x.piece[h].least, strata > 1 ? pow(2, -groups) : groups == 2 ? 1 / 15.0 : groups == 3 ? 1 / 20.0 : 1,
-                           1e-9);
+                CHECK_NEAR(x.piece[h].least, strata > 1 ? pow(2, -groups) : least_of[h], 1e-9);
+                assert_true(p >= x.piece[h].least - 1e-12 && said->corrected >= x.piece[h].least - 1e-12);
             }
             assert_true(least < 1);
         }
 }
 
+/* ---- units of several sizes ---- */
+
+/* One class, corrected. */
+static void correct_sized(small_proof *x, const int *size, const uint64_t *judged, int slices, uint64_t wrong)
+{
+    open_proof_of(x, size, 1, judged, slices, wrong);
+    CHECK_OK(&x->c, spot_proof_correct(&x->j));
+}
+
 /* A unit of ten rows among units of two keeps its own errors, so a slice of it has no p below 1. */
 TEST(a_unit_alone_in_its_size_proves_nothing)
 {
-    int target[18] = { 0 }, group[18], row[18];
-    const spot_subject s = { .n = 18, .classes = 1, .target = target, .group = group, .groups = 5 };
-    spot_rng r = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, 0, 0);
-    spot_ctx c = check_ctx(1);
-    spot_units u;
-    spot_arena a;
-    int donor[5], moved = 0;
+    static const int size[] = { 10, 2, 2, 2, 2, 0 };
+    static const uint64_t judged[] = { 0x3ff, 0xfff };
+    small_proof x;
 
-    for (int i = 0; i < 18; i++) row[i] = i, group[i] = i < 10 ? 0 : 1 + (i - 10) / 2;
-    CHECK_OK(&c, spot_arena_open(&c, &a, 4096));
-    CHECK_OK(&c, spot_units_take(&c, &a, &u, 18));
-    memcpy(u.order, row, sizeof row);
-    spot_units_add(&u, &s, 18, NULL);
-    assert_true(u.units == 5 && u.bins == 2 && u.unit[4].n == 10);
-    for (int i = 0; i < 50; i++) {
-        spot_units_exchange(&u, &r, donor);
-        assert_int_equal(donor[4], 4);
-        moved += donor[0] != 0;
+    correct_sized(&x, size, judged, 2, 0xfff);
+    assert_true(x.piece[0].said.p == 1 && x.piece[0].said.corrected == 1 && x.piece[0].least == 1);
+    CHECK_NEAR(x.piece[1].said.p, 0.25, 4.5 * sqrt(0.25 * 0.75 / 9999));   /* the unit of two that is judged beside it */
+    CHECK_NEAR(x.piece[1].least, 0.25, 1e-12);
+}
+
+/* 38 rows are alone, and four pairs. p of a slice of rows that are alone is that of rows without groups; with a pair it is the
+ * mixture of what the pair may have; and neither ends at the number of draws, whatever slice stands beside it. */
+TEST(p_of_rows_alone_is_exact_beside_pairs)
+{
+    const uint64_t wrong = 0xfff | UINT64_C(3) << 38, slice[] = { 0xfff, wrong, UINT64_C(0xf) << 38 };
+    const double alone = spot_hypergeometric_tail(38, 12, 12, 12);
+    small_proof x;
+    int size[43] = { 0 };
+
+    for (int i = 0; i < 42; i++) size[i] = i < 38 ? 1 : 2;
+    correct_sized(&x, size, slice, 3, wrong);
+    CHECK_NEAR(x.piece[0].said.p / alone, 1, 1e-9);
+    CHECK_NEAR(x.piece[0].least / alone, 1, 1e-9);             /* all its rows are wrong, and no other: there is no lesser p */
+    CHECK_NEAR(x.piece[1].said.p / alone, 0.25, 4.5 * sqrt(0.25 * 0.75 / 9999));
+    CHECK_NEAR(x.piece[1].least / alone, 0.25, 1e-9);
+    CHECK_NEAR(x.piece[2].said.p, 0.5, 4.5 * sqrt(0.25 / 9999));
+    for (int h = 0; h < 2; h++) {
+        assert_true(x.piece[h].said.corrected >= x.piece[h].said.p * (1 - 1e-9));
+        assert_true(x.piece[h].said.corrected <= 3 * alone);   /* three tests: Holm's p is no greater */
     }
-    assert_true(moved > 25);
-    spot_arena_close(&a);
 }
 
 /* ---- whole proofs ---- */
@@ -320,7 +352,7 @@ TEST(errors_that_agree_in_groups_are_not_confirmed)
     if (!SANITIZED) assert_true(alone >= 20);
 }
 
-/* With searches in errors without structure, which exchange groups, and in one part. */
+/* Searches in errors without structure exchange groups; and one part. */
 TEST(groups_hold_with_other_options)
 {
     const spot_bdm_config bdm = spot_bdm_defaults(SPOT_WARD);

@@ -68,12 +68,15 @@ extern "C" {
  *
  * Rows of one group (spot_subject.group) are taken together: a group lies in one part as a whole, by one division for all
  * classes, and errors are drawn again by exchanging those of groups of the same class and of like size, so that the errors of
- * a group stay together. The claim then is that a new group's rows in the slice fail more often than their classes do. p is a
- * slice's rank among 9,999 such draws and its own errors. If all groups have one size and one class each, this is exact;
- * sizes from 1 to 200 and one group with a third of the rows keep the level in bench/groups.py. Where all rows are searched
- * at once and groups have rows of several classes, the signs of the groups' sums are drawn in place of that. m groups of g
- * that a class has among the judging rows give no p below 1 / (g choose m) (signs: 2^-m), which is `least_p`, and an interval
- * that is as wide as m groups let it be. Where no group has two rows, rows are alone.
+ * a group stay together. The claim then is that a new group's rows in the slice fail more often than their classes do. p is
+ * exact, given what the groups of two rows and more have in 9,999 such draws and in their own errors: groups of one row are
+ * exchanged among themselves, and theirs is a hypergeometric number, so that a few copies do not make p a rank among draws.
+ * If all groups have one size and one class each, this is the p of all exchanges, but for the draws; sizes from 1 to 200 and
+ * one group with a third of the rows keep the level in bench/groups.py. Where all rows are searched at once and groups have rows of
+ * several classes, the signs of the groups' sums are drawn in place of that, and p is a rank. No errors give a p below one in
+ * the number of ways to place the groups, those alike that have the same rows in the slice: m whole groups of g of like size,
+ * 1 / (g choose m); signs, 2^-m. That is `least_p`. The interval is as wide as m groups let it be. Where no group has two rows,
+ * rows are alone.
  *
  *     confirmed    the corrected p is at most `level`
  *     suggested    not confirmed, and its p is below that of the best slice of each of `chance` searches in errors without
@@ -118,17 +121,18 @@ typedef struct {
     double   base;             /* wrong rows expected among `judged`: by the rates of their classes in the judging part */
     int      groups;           /* of the judged rows; 0: rows are alone */
     spot_rule rule;            /* of the options' attributes: its rows are found and judged. No items: it is none */
-    double   p, corrected;     /* one-sided, exact, with groups the rank among draws; corrected for all pieces */
+    double   p, corrected;     /* one-sided, exact, or the rank among draws of groups; corrected for all pieces */
 } spot_piece;
 
 /* The proof of a merged slice. The slice's rows are those that its pieces found, and the judged ones that joined them. */
 typedef struct {
     spot_claim    claim;
-    double        p;           /* the least corrected p of its pieces */
-    int           judged, wrong;       /* over its pieces: judged rows, each counted once; wrong ones among them */
+    double        p;           /* the least corrected p of its pieces; of a rule that of the surest piece that is this rule */
+    int           judged, wrong;       /* over its pieces, of a rule over those that are this rule: judged rows, each counted
+                                * once; wrong ones among them */
     int           groups;      /* of the judged rows; 0: rows are alone */
-    double        least_p;     /* no errors of the judged rows give a lesser p; above `level` its groups are too few for any
-                                * proof. 0: rows are alone */
+    double        least_p;     /* no errors of the rows of any of these pieces give a lesser p; above `level` its groups are too
+                                * few for any proof. 0: rows are alone */
     double        class_rate;  /* error rate of the judged rows' classes */
     spot_interval excess;      /* error rate of the judged rows less class_rate, with its 95 % interval */
     double        shrunk;      /* the excess to expect on new rows: its posterior mean, by a prior learned from all slices */

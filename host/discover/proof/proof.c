@@ -53,8 +53,8 @@ static void tell_groups(const spot_proving *j)
 
     if (!j->seen) return;
     for (int i = 0; i < j->pieces; i++) few += j->piece[i].least > j->p.level;
-    spot_log(j->c, SPOT_LOG_INFO, "%d rows are in %d groups, which are judged as wholes: m of a class's g groups among the "
-             "judging rows give no p below one in the number of ways to choose m of g", j->s->n, j->s->groups);
+    spot_log(j->c, SPOT_LOG_INFO, "%d rows are in %d groups, which are judged as wholes: m of a class's g groups of like size "
+             "among the judging rows give no p below one in the number of ways to choose m of g", j->s->n, j->s->groups);
     if (few)
         spot_log(j->c, SPOT_LOG_INFO, "%d of %d slices have judged rows of too few groups: whatever fails there, it proves "
                  "nothing about other groups", few, j->pieces);

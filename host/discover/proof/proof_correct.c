@@ -11,14 +11,16 @@
  *
  * The slices of one part depend on the errors that judge those of the other part. So each part is a family of its own, and
  * where both have tests the corrected p is doubled. Holm's p of the same family is never below the share of infinitely many
- * draws; where it is below the share of these, it stands. With groups p is a rank, of which Holm's correction says nothing: the
- * share stands alone. */
+ * draws; where it is below the share of these, it stands. A rank (proof_draws.h) is compared by a scale that is no p: in place
+ * of the p that Holm's sum has for each of the greater tests it counts with the exact p of the least number that is as far out
+ * by its scale. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "discover/proof/proof_draws.h"
+#include "discover/subject/subject_memory.h"
 
 #define EQUAL (1 + 1e-9)               /* p as far apart as this are the same number, rounded otherwise */
 
@@ -34,34 +36,58 @@ static void count_above(spot_draws *f, const int *hits, int *above)
     }
 }
 
-/* above (tests): scratch. */
-static void correct_family(spot_ctx *c, spot_draws *f, int *above, int families)
+/* The probability that a test's number is as far out by its scale as p; p ascends from call to call. at: entries at first. */
+static double reach(const spot_slice_test *t, int *at, double p)
+{
+    while (*at && t->tail[*at - 1] <= p * EQUAL) --*at;
+    return *at < t->entries ? t->exact[*at] : 0;
+}
+
+/* bound (tests): Holm's p, tests as they are sorted. at (tests): scratch. */
+static void bound_family(const spot_draws *f, double *bound, int *at)
+{
+    int ranks = 0;
+
+    for (int t = 0; t < f->n; t++)
+        if (f->test[t].is_rank) at[t] = f->test[t].entries, ranks++;
+    for (int t = 0; t < f->n; ranks -= f->test[t++].is_rank) {
+        bound[t] = (f->n - t - ranks) * f->test[t].p;
+        for (int s = t; s < f->n && ranks; s++)
+            if (f->test[s].is_rank) bound[t] += reach(&f->test[s], &at[s], f->test[t].p);
+    }
+}
+
+/* above and bound (tests): scratch. */
+static void correct_family(spot_ctx *c, spot_draws *f, int *above, double *bound, int families)
 {
     double share = 0, holm = 0;
 
     spot_draws_open(c, f);
+    bound_family(f, bound, above);
     memset(above, 0, (size_t)f->n * sizeof *above);
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int i = 0; i < SPOT_PROOF_DRAWS; i++) count_above(f, spot_draw(f, i, omp_get_thread_num()), above);
     for (int t = 0; t < f->n; t++) {
         spot_judged *g = f->test[t].g;
         share = fmax(share, (1.0 + above[t]) / (1 + SPOT_PROOF_DRAWS));
-        holm = fmax(holm, (f->n - t) * f->test[t].p);
-        g->said.corrected = fmin(families * fmin(share, f->j->seen ? 1 : holm), 1);
+        holm = fmax(holm, bound[t]);
         g->least = fmin(families * g->least, 1);
+        g->said.corrected = fmin(fmax(families * fmin(share, holm), g->least), 1);
     }
 }
 
 static spot_status run_family(spot_ctx *c, spot_draws *f, int tests, int families)
 {
     spot_arena sizes = spot_arena_counting(), a;
+    double *bound;
     int *above;
 
     SPOT_TRY(spot_draws_take(c, &sizes, f));
-    SPOT_TRY(spot_arena_open(c, &a, sizes.peak + (size_t)tests * sizeof *above + 128));
+    SPOT_TRY(spot_arena_open(c, &a, sizes.peak + (size_t)tests * (sizeof *above + sizeof *bound) + 256));
     SPOT_TRY(spot_draws_take(c, &a, f));
     SPOT_TRY(SPOT_TAKE(c, &a, above, tests));
-    correct_family(c, f, above, families);
+    SPOT_TRY(SPOT_TAKE(c, &a, bound, tests));
+    correct_family(c, f, above, bound, families);
     spot_arena_close(&a);
     return SPOT_OK;
 }

@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/statistics.h"
-
-enum { BINS = 8192, ENOUGH = 20 };     /* numbers of a sum; draws at least as extreme from which a rank is a p */
 #define UNIT 1048576.0                 /* of a wrong row in a sum: sums are whole numbers, and equal ones are equal */
 
 static const spot_proved *class_of(const spot_draws *f, const spot_judged *g) { return &f->j->cls[g->class_place]; }
@@ -22,7 +19,7 @@ static size_t entries_of(const spot_draws *f, const spot_judged *g)
     const spot_proved *k = class_of(f, g);
     int wrong = 0;
 
-    if (f->j->seen) return k->strata > 1 && g->said.judged < BINS ? BINS + 1 : (size_t)g->said.judged + 1;
+    if (f->j->seen) return k->strata > 1 && g->said.judged < SPOT_SUM_BINS ? SPOT_SUM_BINS + 1 : (size_t)g->said.judged + 1;
     for (int h = 0; h < k->strata; h++) wrong += k->tally[f->part][h].group;
     return (size_t)(wrong < g->said.judged ? wrong : g->said.judged) + 1;
 }
@@ -34,10 +31,15 @@ static spot_status take_units(spot_ctx *c, spot_arena *a, spot_draws *f)
     if (!f->j->seen) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(c, a, f->units, classes));
     SPOT_TRY(SPOT_TAKE(c, a, f->signs, classes));
+    SPOT_TRY(SPOT_TAKE(c, a, f->single, classes));
+    SPOT_TRY(SPOT_TAKE(c, a, f->alone, f->j->s->classes));
     for (size_t k = 0; k < classes; k++) {
         const int rows = f->j->cls[k].members[f->part];
         spot_units none, *u = a->counting ? &none : &f->units[k];
+        uint64_t *bits;
         SPOT_TRY(spot_units_take(c, a, u, rows));
+        SPOT_TRY(SPOT_TAKE(c, a, bits, f->j->cls[k].words));
+        if (!a->counting) f->single[k] = memset(bits, 0, f->j->cls[k].words * sizeof *bits);
         f->most = (size_t)rows > f->most ? (size_t)rows : f->most;
     }
     SPOT_TRY(SPOT_TAKE(c, a, f->donor, threads * f->most));
@@ -71,6 +73,7 @@ spot_status spot_draws_take(spot_ctx *c, spot_arena *a, spot_draws *f)
     SPOT_TRY(SPOT_TAKE(c, a, f->tails, tails));
     SPOT_TRY(SPOT_TAKE(c, a, f->scratch, 3 * largest));
     SPOT_TRY(SPOT_TAKE(c, a, f->sums, sums));
+    SPOT_TRY(SPOT_TAKE(c, a, f->exacts, f->j->seen ? tails : 0));
     SPOT_TRY(SPOT_TAKE(c, a, f->count, f->j->seen ? tails : 0));
     SPOT_TRY(take_units(c, a, f));
     SPOT_TRY(SPOT_TAKE(c, a, f->wrong, threads * f->words));
@@ -97,6 +100,22 @@ static bool is_drawn_with_class(const spot_draws *f, const spot_proved *k, int s
     return k == f->j->across && f->j->place[stratum] >= 0;
 }
 
+static void set_bit(uint64_t *bit, int i) { bit[i / 64] |= (uint64_t)1 << i % 64; }
+
+/* Rows of units of one row; those of j->across are with their classes, too. */
+static void note_single(spot_draws *f, int class_place)
+{
+    const spot_units *u = &f->units[class_place];
+    const spot_proved *k = &f->j->cls[class_place];
+
+    for (int i = 0; i < u->units; i++) {
+        const int at = u->order[u->unit[i].first];
+        if (u->unit[i].n > 1) continue;
+        set_bit(f->single[class_place], at);
+        if (f->j->across) set_bit(f->single[f->j->classes - 1], k->row[at]);
+    }
+}
+
 static void sort_rows(spot_draws *f)
 {
     int rows = 0;
@@ -118,13 +137,12 @@ static void sort_rows(spot_draws *f)
         if (!f->j->seen) continue;
         spot_units_note(&f->units[k], own->is_wrong);
         f->signs[k] = spot_groups_mix(f->j, own);
+        note_single(f, k);
     }
     f->start[f->j->classes] = rows;
 }
 
 /* ---- draws ---- */
-
-static void set_bit(uint64_t *bit, int i) { bit[i / 64] |= (uint64_t)1 << i % 64; }
 
 /* Draws as many wrong rows as each stratum has (Floyd's sample). whole: gets them too, as rows of the subject; NULL: none. */
 static void draw_errors(const spot_draws *f, int class_place, spot_rng *r, uint64_t *wrong, uint64_t *whole)
@@ -203,68 +221,12 @@ const int *spot_draw(const spot_draws *f, int number, int thread)
         for (int i = f->first[k]; i < f->first[k + 1]; i++) {
             const spot_judged *g = f->test[f->by_class[i]].g;
             int n = 0;
-            for (size_t w = 0; w < f->j->cls[k].words; w++) n += __builtin_popcountll(g->judged[w] & wrong[w]);
+            for (size_t w = 0; w < f->j->cls[k].words; w++)
+                n += __builtin_popcountll(g->judged[w] & wrong[w] & ~(f->counts_larger ? f->single[k][w] : 0));
             hits[f->by_class[i]] = n;
         }
     }
     return hits;
-}
-
-/* ---- p of numbers by draws ---- */
-
-static double normal_tail(double x, double mean, double variance) { return spot_normal_tail((x - mean) / sqrt(variance)); }
-
-/* count: draws with each number, and the errors as they are. A sum may be negative, and is as often as it is not. */
-static void rank_numbers(spot_slice_test *t, const unsigned *count)
-{
-    double (*tail)(double, double, double) = t->sums ? normal_tail : spot_gamma_tail;
-    double mean = 0, variance = 0, above = 0, known = 0;
-    int last = -1;
-
-    for (int i = 0; i < t->entries; i++) mean += (double)count[i] * i / (SPOT_PROOF_DRAWS + 1);
-    for (int i = 0; i < t->entries; i++) variance += count[i] * (i - mean) * (i - mean) / (SPOT_PROOF_DRAWS + 1);
-    for (int i = t->entries - 1; i >= 0; i--) {
-        above += count[i];
-        t->tail[i] = above / (SPOT_PROOF_DRAWS + 1);
-        if (last < 0 && above >= ENOUGH) last = i;
-    }
-    t->g->said.p = t->tail[t->number];
-    if (!(variance > 0)) return;
-    known = fmax(tail(last - 0.5, mean, variance), 1e-290);
-    for (int i = last + 1; i < t->entries; i++)
-        t->tail[i] = t->tail[last] * fmin(1, fmax(tail(i - 0.5, mean, variance), 1e-300) / known);
-}
-
-/* The logarithm of the ways to choose the units of a slice among those of their bins. row: as spot_units_add. */
-static double ways_of(const spot_units *u, const uint64_t *judged, const int *row)
-{
-    double ways = 0;
-
-    for (int b = 0; b < u->bins; b++) {
-        const int all = u->bin[b + 1] - u->bin[b];
-        int in = 0;
-        for (int i = u->bin[b]; i < u->bin[b + 1]; i++) {
-            bool has = false;
-            for (int k = 0; k < u->unit[i].n && !has; k++) {
-                const int at = u->order[u->unit[i].first + k];
-                has = spot_has_bit(judged, row ? row[at] : at);
-            }
-            in += has;
-        }
-        ways += lgamma(all + 1.0) - lgamma(in + 1.0) - lgamma(all - in + 1.0);
-    }
-    return ways;
-}
-
-/* No errors give a rank below one in that many ways. */
-static double least_rank(const spot_draws *f, const spot_slice_test *t)
-{
-    const bool across = class_of(f, t->g) == f->j->across;
-    double ways = ways_of(&f->units[t->g->class_place], t->g->judged, NULL);
-
-    if (t->sums) return fmax(pow(2, -t->sums), 1.0 / (1 + SPOT_PROOF_DRAWS));
-    for (int k = 0; k < f->j->classes - 1 && across; k++) ways += ways_of(&f->units[k], t->g->judged, f->j->cls[k].row);
-    return fmax(exp(-ways), 1.0 / (1 + SPOT_PROOF_DRAWS));
 }
 
 /* ---- tests ---- */
@@ -303,7 +265,7 @@ static int least_first(const void *a, const void *b)
 
 static void open_tests(spot_draws *f)
 {
-    double *tail = f->tails;
+    double *tail = f->tails, *exact = f->exacts;
     int n = 0, sums = 0;
 
     for (int i = 0; i < f->j->pieces; i++) {
@@ -313,6 +275,10 @@ static void open_tests(spot_draws *f)
         *t = (spot_slice_test){ .g = g, .tail = tail, .entries = (int)entries_of(f, g), .number = g->said.wrong };
         n++;
         tail += t->entries;
+        if (f->j->seen) {
+            t->exact = exact;
+            exact += t->entries;
+        }
         if (f->j->seen && f->signs[g->class_place]) sums += sum_groups(f, t, sums);
         if (f->j->seen) continue;
         spot_stratified_tails(f->scratch, spot_cover_strata(f->j, class_of(f, g), g->judged, f->part),
@@ -321,14 +287,30 @@ static void open_tests(spot_draws *f)
     }
 }
 
-/* All draws, once, for the ranks of their numbers. */
+/* The test's number in larger units alone. */
+static int count_larger(const spot_draws *f, const spot_slice_test *t)
+{
+    const spot_proved *k = class_of(f, t->g);
+    const uint64_t *single = f->single[t->g->class_place];
+    int n = 0;
+
+    if (t->sums) return t->number;
+    for (int i = 0; i < k->members[f->part]; i++) {
+        const int at = k->member[f->part][i];
+        n += k->is_wrong[at] && spot_has_bit(t->g->judged, at) && !spot_has_bit(single, at);
+    }
+    return n;
+}
+
+/* All draws, once, for the numbers of larger units in them; drawn again, they are the same. */
 static void count_draws(spot_ctx *c, spot_draws *f)
 {
     for (int t = 0; t < f->n; t++) {
         unsigned *count = f->count + (f->test[t].tail - f->tails);
         memset(count, 0, (size_t)f->test[t].entries * sizeof *count);
-        count[f->test[t].number]++;
+        count[count_larger(f, &f->test[t])]++;
     }
+    f->counts_larger = true;
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int i = 0; i < SPOT_PROOF_DRAWS; i++) {
         const int *hits = spot_draw(f, i, omp_get_thread_num());
@@ -338,10 +320,8 @@ static void count_draws(spot_ctx *c, spot_draws *f)
             ++*at;
         }
     }
-    for (int t = 0; t < f->n; t++) {
-        rank_numbers(&f->test[t], f->count + (f->test[t].tail - f->tails));
-        f->test[t].g->least = least_rank(f, &f->test[t]);
-    }
+    f->counts_larger = false;
+    for (int t = 0; t < f->n; t++) spot_tails_of_draws(f, &f->test[t], f->count + (f->test[t].tail - f->tails));
 }
 
 void spot_draws_open(spot_ctx *c, spot_draws *f)

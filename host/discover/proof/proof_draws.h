@@ -1,9 +1,10 @@
 /* proof_draws.h - the tests of a proof's slices on the judging rows of one part, and draws of these rows' errors.
  *
  * A draw gives each test a number. Rows that are alone: the wrong rows among its judged ones, and the p of a number is exact.
- * With groups: the same after an exchange between units (proof_groups.h), and the p of a number is its rank among all draws
- * and the errors as they are. Beyond the draws it falls as the tail of a gamma distribution of their mean and variance does:
- * tests are compared by it, and any scale is valid, since the least p is held against the least p of each draw. Where groups
+ * With groups: the same after an exchange between units (proof_groups.h), and the p of a number is exact, given what the units
+ * of two rows and more have in all draws and in the errors as they are (proof_tails.c). Where it is nearly a rank among these,
+ * a scale falls on beyond the draws as the tail of a gamma distribution of the same mean and variance does: tests are compared
+ * by it, and any scale is valid, since the least p is held against the least p of each draw. Where groups
  * have rows of several classes of one search, units depend on each other, so the signs of groups are drawn: the test's number
  * is the sum, over its groups, of wrong rows less those that the rates of their classes let expect.
  *
@@ -14,7 +15,7 @@
 
 #include "discover/proof/proof_groups.h"
 
-enum { SPOT_PROOF_DRAWS = 9999 };
+enum { SPOT_PROOF_DRAWS = 9999, SPOT_SUM_BINS = 8192 };        /* SPOT_SUM_BINS: numbers of a sum of groups */
 
 typedef struct { int group; int64_t value; } spot_group_sum;
 
@@ -22,6 +23,8 @@ typedef struct { int group; int64_t value; } spot_group_sum;
 typedef struct {
     spot_judged    *g;
     double         *tail, p;           /* (entries) */
+    double         *exact;             /* (entries), with groups: where `tail` is a scale */
+    bool            is_rank;           /* it is one beyond the draws, where `exact` is a rank */
     int             entries, number;   /* of the errors as they are */
     int             sums;
     spot_group_sum *sum;               /* (sums): of its groups, where signs are drawn */
@@ -35,10 +38,13 @@ typedef struct {
     int        *by_class, *first;      /* (n): tests, class by class; (classes + 1): where those of a class begin */
     int        *order, *start;         /* rows of the part by class and stratum; (classes + 1): as first. Of j->across only
                                         * the rows whose class is no other of the proof's */
-    double     *tails, *scratch;
+    double     *tails, *exacts, *scratch;
     spot_group_sum *sums;
     spot_units *units;                 /* (classes) with groups */
     bool       *signs;                 /* (classes): signs are drawn */
+    uint64_t  **single;                /* (classes, words of its rows): rows that are units by themselves */
+    spot_stratum *alone;               /* (classes of the subject): scratch */
+    bool        counts_larger;         /* a draw's numbers are those of larger units */
     unsigned   *count;                 /* as tails: draws, with groups */
     int        *donor, *exchanged;     /* (threads, most units), (threads, most rows) */
     uint32_t   *sign;                  /* (threads, groups / 32 + 1) */
@@ -53,5 +59,11 @@ void        spot_draws_open(spot_ctx *c, spot_draws *f);
 
 /* The numbers (n) of all tests in draw `number`. */
 const int  *spot_draw(const spot_draws *f, int number, int thread);
+
+/* ---- proof_tails.c ---- */
+
+/* tail and exact of the test, and p and least of its slice. count (entries): larger units' numbers in all draws and in the
+ * errors as they are; where signs are drawn, the sums'. */
+void spot_tails_of_draws(spot_draws *f, spot_slice_test *t, const unsigned *count);
 
 #endif

@@ -159,7 +159,7 @@ void spot_units_add(spot_units *u, const spot_subject *s, int n, const int *row)
     }
     qsort(u->unit + first, (size_t)(u->units - first), sizeof *u->unit, by_size);
     for (int i = first, least = 0; i < u->units; i++) {
-        if (i > first && u->unit[i].n <= NEAR * least) continue;
+        if (i > first && (least == 1 ? u->unit[i].n == 1 : u->unit[i].n <= NEAR * least)) continue;
         least = u->unit[i].n;
         u->bin[u->bins++] = i;
     }

@@ -2,8 +2,9 @@
  *
  * A group lies in one part as a whole. Errors without structure are errors exchanged between units: the rows of one group and
  * class. A unit takes the errors of another of its class, in the order of their rows: row t of n those of row t m / n of m,
- * rounded down. Only units of like size are exchanged: they are sorted into bins, in which the largest has at most twice as
- * many rows as the smallest; a unit alone in its bin keeps its own. Where all units of a class have one size this is exact. */
+ * rounded down. Only units of like size are exchanged: they are sorted into bins. Units of one row are a bin, so that the tail
+ * of rows that are alone is theirs; of another bin the largest has at most twice as many rows as the smallest. A unit alone in
+ * its bin keeps its own errors. Where all units of a class have one size this is exact. */
 #ifndef SPOTTER_PROOF_GROUPS_H
 #define SPOTTER_PROOF_GROUPS_H
 
