@@ -163,7 +163,7 @@ static void keep_log(void *user, spot_log_level level, const char *text)
     strncat(said, text, sizeof said - strlen(said) - 1);
 }
 
-/* Of 10,500 rows in a part 10,000 find, whole groups of them, and all judge; the bits do not depend on threads. */
+/* 10,000 of a part's 10,500 rows find, whole groups of them, and all judge; the bits do not depend on threads. */
 TEST(many_rows_are_sampled)
 {
     const spot_bdm_config bdm = spot_bdm_defaults(SPOT_KMEANS);
@@ -193,9 +193,97 @@ TEST(many_rows_are_sampled)
         }
         assert_true(found > 100 && judged > 100);
         assert_non_null(strstr(said, k ? "sought in 9999 random rows" : "sought in 10000 random rows"));
+        assert_non_null(strstr(said, " random rows of the 10500 of a part, and judged on all rows of the other part"));
+        assert_null(strstr(strstr(said, "sought in") + 1, "sought in"));
         *said = 0;
         assert_int_equal(all->slice[0].proof->claim, SPOT_CLAIM_CONFIRMED);
         spot_findings_close(&f);
         spot_findings_close(&g);
     }
+}
+
+/* A group with all but 60 rows of a part: the search of that part sees as many rows as a sample has, not none. */
+TEST(rows_of_a_group_larger_than_a_sample_are_sampled)
+{
+    const spot_bdm_config bdm = spot_bdm_defaults(SPOT_KMEANS);
+    const spot_proof_options p = spot_proof_defaults();
+    const spot_discover_options o = options_of(&bdm, &p, SPOT_EACH_AND_ALL);
+    static int group[MOST];
+    spot_ctx c = check_ctx(2);
+    static world w;
+    spot_findings f;
+    int pieces[2] = { 0, 0 };
+
+    if (SANITIZED) return;
+    make_world(&w, MOST, 0.5, 0.1, 4);
+    for (int i = 0; i < MOST; i++) group[i] = i < MOST / 2 - 60 ? 0 : i - (MOST / 2 - 60) + 1;
+    w.s.group = group;
+    w.s.groups = group[MOST - 1] + 1;
+    c.on_log = keep_log;
+    *said = 0;
+    CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
+    for (int h = 0; h < f.finding[f.count - 1].slices; h++) {
+        const spot_proof *v = f.finding[f.count - 1].slice[h].proof;
+        for (int e = 0; e < v->pieces; e++) pieces[v->piece[e].part] += v->piece[e].found > 0;
+    }
+    assert_true(pieces[0] > 0 && pieces[1] > 0);
+    assert_non_null(strstr(said, "sought in 10000 random rows"));
+    spot_findings_close(&f);
+}
+
+/* Day is 88 % of the rows, in which all errors lie: its rule is a test also where a part is sampled. */
+TEST(a_rule_of_most_rows_is_a_test_in_a_sampled_part)
+{
+    const spot_bdm_config bdm = spot_bdm_defaults(SPOT_ITEMSETS);
+    const spot_proof_options p = spot_proof_defaults();
+    spot_discover_options o = options_of(&bdm, &p, SPOT_EACH_AND_ALL);
+    static uint64_t bit[2 * ((MOST + 63) / 64)];
+    char *names[2] = { "day=yes", "day=no" };
+    int columns[2] = { 0, 0 };
+    double ranges[2][2] = { { NAN, NAN }, { NAN, NAN } };
+    spot_attributes a = { .rows = MOST, .items = 2, .words = (MOST + 63) / 64, .name = names, .column = columns,
+                          .range = ranges, .bit = bit };
+    spot_ctx c = check_ctx(2);
+    static world w;
+    spot_findings f;
+    int rules = 0;
+
+    if (SANITIZED) return;
+    make_world(&w, MOST, 0.1, 0.1, 5);
+    memset(bit, 0, sizeof bit);
+    for (int i = 0; i < MOST; i++) {
+        const bool day = i / CLASSES % 25 >= 3;
+        bit[(day ? 0 : a.words) + (size_t)i / 64] |= (uint64_t)1 << i % 64;
+        if (!day) w.confidence[i] = 0.8f;
+    }
+    o.attributes = &a;
+    CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
+    for (int h = 0; h < f.finding[f.count - 1].slices; h++) {
+        const spot_proof *v = f.finding[f.count - 1].slice[h].proof;
+        for (int e = 0; e < v->pieces; e++) {
+            assert_true(v->piece[e].found > 9000);
+            rules += v->piece[e].rule.items;
+        }
+    }
+    assert_int_equal(rules, 2);
+    assert_int_equal(f.finding[f.count - 1].slice[0].proof->claim, SPOT_CLAIM_CONFIRMED);
+    spot_findings_close(&f);
+}
+
+/* The memory of the correction is needed when no search is under way. */
+TEST(errors_do_not_raise_the_stated_memory)
+{
+    const spot_bdm_config bdm = spot_bdm_defaults(SPOT_WARD);
+    const spot_proof_options p = spot_proof_defaults();
+    const spot_discover_options o = options_of(&bdm, &p, SPOT_EACH_AND_ALL);
+    spot_ctx c = check_ctx(2);
+    spot_bytes few, many;
+    static world w;
+
+    make_world(&w, MOST, 0.05, 0.05, 6);
+    CHECK_OK(&c, spot_discover_cost(&c, &w.s, &o, &few, NULL));
+    make_world(&w, MOST, 0.9, 0.9, 6);
+    CHECK_OK(&c, spot_discover_cost(&c, &w.s, &o, &many, NULL));
+    print_message("stated bytes: %zu with few errors, %zu with many\n", few.host, many.host);
+    assert_true(many.host <= few.host);
 }

@@ -156,7 +156,8 @@ const char *spot_origin_name(int origin);              /* "found", "judged", "bo
 /* SPOT_EACH_AND_ALL: each class by itself and, with a proof and rows of one class each, all rows at once as one more search, if
  * two classes at least are searched. Its slices cross classes: one of which nine tenths of the rows where it was found are of one
  * class is no test. All slices are one family of tests, and the draws of the errors are the same for all. The search finds on
- * at most 10,000 rows of each part, drawn as whole groups, and judges on all. A row may then be in slices of two findings. */
+ * at most 10,000 rows of each part, drawn as whole groups (some rows of one that is larger), and judges on all. A row may then
+ * be in slices of two findings. */
 enum { SPOT_EACH_AND_ALL = -3, SPOT_EACH_CLASS = -2, SPOT_ALL_CLASSES = -1 };
 #define SPOT_MAX_NEIGHBOURS 8
 

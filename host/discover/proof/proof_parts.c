@@ -90,12 +90,26 @@ static spot_status divide_rows(spot_proving *j)
 
 /* ---- the classes ---- */
 
-/* Takes groups of part q, or rows that are alone, until no more fit. */
+/* Rows of part q of a group that is larger than a sample: `left` of them at random (Knuth's algorithm S). */
+static void sample_group(const spot_proving *j, spot_proved *k, int q, int group, int left, spot_rng *r)
+{
+    int rows = j->seen[group];
+
+    for (int i = 0; i < k->members[q]; i++) {
+        if (j->s->group[k->row[k->member[q][i]]] != group) continue;
+        if ((int)spot_rng_below(r, (uint32_t)rows--) < left) k->finder[q][k->finders[q]++] = k->member[q][i], left--;
+    }
+}
+
+static int smaller_first(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+/* Takes groups of part q, or rows that are alone, until no more fit; then, where that is not half of a sample, rows of the next
+ * group. */
 static void sample_rows(const spot_proving *j, spot_proved *k, int q, uint32_t *order, uint8_t *in)
 {
     const int of = j->seen ? j->s->groups : k->members[q];
     spot_rng r = spot_rng_at(j->p.seed, SPOT_RNG_PROOF, (uint32_t)j->s->classes + 2, (uint32_t)q);
-    int left = SPOT_FINDERS, n = 0;
+    int left = SPOT_FINDERS, next = -1;
 
     for (int i = 0; i < k->members[q] && j->seen; i++) j->seen[j->s->group[k->row[k->member[q][i]]]]++;
     spot_rng_shuffle(&r, order, (uint32_t)of);
@@ -103,11 +117,16 @@ static void sample_rows(const spot_proving *j, spot_proved *k, int q, uint32_t *
     for (int i = 0; i < of; i++) {
         const int size = j->seen ? j->seen[order[i]] : 1;
         if (size <= left) in[order[i]] = 1, left -= size;
+        else if (next < 0) next = (int)order[i];
     }
+    k->finders[q] = 0;
     for (int i = 0; i < k->members[q]; i++)
-        if (in[j->seen ? j->s->group[k->row[k->member[q][i]]] : i]) k->finder[q][n++] = k->member[q][i];
+        if (in[j->seen ? j->s->group[k->row[k->member[q][i]]] : i]) k->finder[q][k->finders[q]++] = k->member[q][i];
+    if (j->seen && next >= 0 && 2 * left > SPOT_FINDERS) {
+        sample_group(j, k, q, next, left, &r);
+        qsort(k->finder[q], (size_t)k->finders[q], sizeof *k->finder[q], smaller_first);
+    }
     if (j->seen) memset(j->seen, 0, (size_t)j->s->groups * sizeof *j->seen);
-    k->finders[q] = n;
 }
 
 static spot_status open_class(spot_proving *j, spot_proved *k, const spot_candidate *from)

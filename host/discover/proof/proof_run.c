@@ -117,14 +117,14 @@ static bool is_of_one_class(const spot_proving *j, spot_proved *k, const uint64_
     return most >= SPOT_WHOLE * rows;
 }
 
-/* Keeps the piece if it is a test: see discover.h. */
+/* Keeps the piece if it is a test: see discover.h. A rule has rows of the whole part, also where a sample is searched. */
 static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
 {
     spot_proved *k = &j->cls[g->class_place];
-    const int q = g->said.part;
+    const int q = g->said.part, all = g->said.rule.items ? k->members[q] : k->finders[q];
     spot_counted found = spot_count_rows(j, k, g->found, q), judged = { 0, 0, 0 };
 
-    if (found.rows >= SPOT_WHOLE * k->finders[q] || found.wrong <= found.base || !k->nearest[q]
+    if (found.rows >= SPOT_WHOLE * all || found.wrong <= found.base || !k->nearest[q]
         || (k == j->across && is_of_one_class(j, k, g->found, found.rows))) judged.rows = 0;
     else {
         if (g->said.rule.items) spot_rule_rows(j, k, &g->said.rule, 1 - q, g->judged);
@@ -351,10 +351,9 @@ static spot_status search_across(spot_proving *j, int part)
     of.row = malloc(((size_t)of.n + 1) * sizeof *of.row);
     if (!of.row) return spot_fail(j->c, SPOT_NOMEM, "no memory for %d rows", of.n);
     for (int i = 0; i < of.n; i++) of.row[i] = k->row[k->finder[part][i]];
-    if (of.n < k->members[part] && !j->quiet && !part)
-        spot_log(j->c, SPOT_LOG_INFO, "slices across classes are sought in %d random rows of %d, and judged on all others",
-                 of.n,
-                 k->members[part]);
+    if (of.n < k->members[part] && !j->quiet && !(part && k->finders[0] < k->members[0]))
+        spot_log(j->c, SPOT_LOG_INFO, "slices across classes are sought in %d random rows of the %d of a part, and judged on "
+                 "all rows of the other part", of.n, k->members[part]);
     how = search_part(j, part, true, of);
     free(of.row);
     return how;
