@@ -380,6 +380,47 @@ TEST(groups_hold_with_other_options)
     CHECK_FAILS(&c, spot_discover(&c, &f, &w.s, &o), SPOT_INVALID, "proof.group: 3 | 60 | 59");
 }
 
+/* A tenth of all other rows look like those of the groups at night: a cluster has rows of more groups than the rule that says
+ * the slice, whose least p is that of its own groups, one in the ways to choose them. */
+TEST(the_least_p_is_that_of_the_rule)
+{
+    spot_bdm_config bdm = spot_bdm_defaults(SPOT_KMEANS);
+    spot_proof_options p = spot_proof_defaults();
+    spot_discover_options o = options_of(&bdm, &p);
+    static uint64_t bit[2 * (MOST / 64 + 1)];
+    char *names[2] = { "night=yes", "night=no" };
+    int columns[2] = { 0, 0 }, rules = 0;
+    double ranges[2][2] = { { NAN, NAN }, { NAN, NAN } };
+    spot_attributes a = { .items = 2, .name = names, .column = columns, .range = ranges, .bit = bit };
+    static world w;
+    spot_rng r = begin_world(&w, 8);
+    spot_ctx c = check_ctx(2);
+    spot_findings f;
+
+    for (int g = 0; g < 80; g++) add_group(&w, 10, false, g % 10 == 0 ? 0.8 : 0.05, &r);
+    a.rows = w.s.n;
+    a.words = ((size_t)w.s.n + 63) / 64;
+    for (int i = 0; i < w.s.n; i++) {
+        const bool night = w.group[i] % 10 < 2;
+        bit[(night ? 0 : a.words) + (size_t)i / 64] |= (uint64_t)1 << i % 64;
+        for (int j = 1; j < WIDE; j++) w.feature[i][j] = (float)spot_rng_normal(&r);
+        w.feature[i][1] += night || spot_rng_uniform(&r) < 0.1 ? 6 : 0;
+    }
+    p.parts = 1;
+    bdm.plain.clusters = 3;
+    o.attributes = &a;
+    CHECK_OK(&c, spot_discover(&c, &f, &w.s, &o));
+    for (int h = 0; h < f.finding[0].slices; h++) {
+        const spot_proof *v = f.finding[0].slice[h].proof;
+        if (v->claim != SPOT_CLAIM_CONFIRMED || !v->rule_items) continue;
+        rules++;
+        assert_true(v->pieces > 1);
+        CHECK_NEAR(v->least_p * exp(lgamma(21) - lgamma(v->groups + 1) - lgamma(21 - v->groups)), 1, 1e-9);
+    }
+    assert_int_equal(rules, 1);
+    spot_findings_close(&f);
+}
+
 /* Groups of one row are no groups: the same folder to the byte. */
 TEST_IN_FOLDER(groups_of_one_row_change_nothing)
 {

@@ -111,16 +111,24 @@ static const spot_judged *head_of(const maker *m, int slice, int *pieces)
     return rule ? rule : head;
 }
 
-/* Unites the rows of the slice's pieces; where its head is a rule, of those that are this rule, which each part may have found.
- * Returns the head. */
-static const spot_judged *unite(maker *m, int slice, size_t words, int *pieces)
+/* Whether the piece's rows are the slice's: where the head is a rule, those of pieces that are this rule, which each part may
+ * have found. */
+static bool is_united(const spot_judged *g, const spot_judged *head, int slice)
+{
+    return g->slice == slice && (!head->said.rule.items || spot_same_rule(&g->said.rule, &head->said.rule));
+}
+
+/* Unites the rows of the slice's pieces. *least: the least p that their judged rows can give. Returns the head. */
+static const spot_judged *unite(maker *m, int slice, size_t words, int *pieces, double *least)
 {
     const spot_judged *head = head_of(m, slice, pieces);
 
+    *least = 1;
     memset(m->found, 0, words * sizeof *m->found);
     memset(m->judged, 0, words * sizeof *m->judged);
     for (const spot_judged *g = m->first; g < m->end; g++) {
-        if (g->slice != slice || (head->said.rule.items && !spot_same_rule(&g->said.rule, &head->said.rule))) continue;
+        if (!is_united(g, head, slice)) continue;
+        *least = fmin(*least, g->least);
         for (size_t w = 0; w < words; w++) {
             m->found[w] |= g->found[w];
             m->judged[w] |= g->judged[w];
@@ -133,8 +141,9 @@ static const spot_judged *unite(maker *m, int slice, size_t words, int *pieces)
 static spot_status list_slice(maker *m, spot_hypotheses *out, const spot_proved *k)
 {
     spot_hypothesis *h = &out->h[out->len];
+    double least;
     int pieces;
-    const spot_judged *head = unite(m, out->len, k->words, &pieces);
+    const spot_judged *head = unite(m, out->len, k->words, &pieces, &least);
 
     *h = (spot_hypothesis){ .score = head->score };
     for (size_t w = 0; w < k->words; w++) h->len += __builtin_popcountll(m->found[w] | m->judged[w]);
@@ -164,12 +173,13 @@ static spot_status prove_slice(maker *m, const spot_proved *k, spot_slice *s, in
     spot_proving *j = m->j;
     spot_arena *a = &m->f->arena;
     spot_proof *p;
+    double least;
     int pieces, n = 0;
-    const spot_judged *head = unite(m, slice, k->words, &pieces);
+    const spot_judged *head = unite(m, slice, k->words, &pieces, &least);
 
     SPOT_TRY(SPOT_TAKE(j->c, a, s->proof, 1));
     p = s->proof;
-    *p = (spot_proof){ .p = head->said.corrected, .pieces = pieces, .tests = j->pieces, .least_p = 1 };
+    *p = (spot_proof){ .p = head->said.corrected, .pieces = pieces, .tests = j->pieces, .least_p = least };
     p->claim = spot_is_significant(p->p, j->p.level) ? SPOT_CLAIM_CONFIRMED    /* suggested: surer than all in chance errors */
              : j->p.chance && head->alone < j->best ? SPOT_CLAIM_SUGGESTED : SPOT_CLAIM_CHANCE;
     SPOT_TRY(keep_rule(m, p, &head->said.rule));
@@ -177,10 +187,7 @@ static spot_status prove_slice(maker *m, const spot_proved *k, spot_slice *s, in
     SPOT_TRY(SPOT_TAKE(j->c, a, p->piece, pieces));
     SPOT_TRY(SPOT_TAKE(j->c, a, p->origin, s->size));
     for (const spot_judged *g = m->first; g < m->end; g++)
-        if (g->slice == slice) {
-            p->piece[n++] = g->said;
-            p->least_p = fmin(p->least_p, g->least);
-        }
+        if (g->slice == slice) p->piece[n++] = g->said;
     for (int i = 0; i < s->size; i++)
         p->origin[i] = (uint8_t)(SPOT_ORIGIN_FOUND * spot_has_bit(m->found, row[i])
                                + SPOT_ORIGIN_JUDGED * spot_has_bit(m->judged, row[i]));
