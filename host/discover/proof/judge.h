@@ -67,9 +67,7 @@ typedef struct {
     int          *seen;                /* (groups of the subject): scratch, 0 between uses; NULL: rows are alone */
     int           rows[2], *row[2];    /* rows of the subject that the search of a part's classes sees, ascending */
     spot_proved  *across;              /* all rows beside classes, the last of cls; NULL: none */
-    int          *place, *at;          /* with `across`: (classes of the subject) of each class in cls,
-        -1: not there; (n) of each
-                                        * row in its class */
+    int          *place;               /* with `across`: (classes of the subject) of each class in cls; -1: not there */
     spot_run_errors   errors;              /* of the current run */
     int           run, runs;           /* searches of a part, done and in all */
     bool          quiet;               /* no log: a search in errors without structure */
@@ -91,6 +89,7 @@ spot_status spot_proof_neighbours(spot_proving *j);
 void        spot_proof_close(spot_proving *j);
 size_t      spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
                              const spot_candidate *candidates, int count);
+size_t      spot_proof_slices(const spot_discover_options *o);     /* of a class, in both parts; at most */
 
 /* These rows as a subject; o: its options, with its attributes. Memory from a. */
 typedef struct { int n, *row; } spot_part_rows;
@@ -145,8 +144,10 @@ bool spot_same_rule(const spot_rule *a, const spot_rule *b);
 
 /* ---- proof_correct.c ---- */
 
-/* said.corrected of all pieces, of the run whose tally stands. */
+/* said.corrected of all pieces, of the run whose tally stands. bytes: at most, while no search is under way. */
 spot_status spot_proof_correct(spot_proving *j);
+size_t      spot_proof_correct_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
+                                     const spot_candidate *candidates, int count);
 
 /* ---- proof_chance.c ---- */
 

@@ -103,3 +103,22 @@ spot_status spot_proof_correct(spot_proving *j)
     }
     return SPOT_OK;
 }
+
+/* One part's tests at a time, each as large as its class. */
+size_t spot_proof_correct_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
+                                const spot_candidate *candidates, int count)
+{
+    const bool grouped = spot_subject_is_grouped(s);
+    const size_t tests = spot_proof_slices(o) / 2, threads = (size_t)c->threads;
+    const size_t number = sizeof(double) + (grouped ? sizeof(double) + sizeof(int) : 0);
+    size_t bytes = 8192 + threads * (size_t)s->groups / 8, largest = 0;
+
+    for (int i = 0; i < count; i++) {
+        const size_t rows = (size_t)candidates[i].n, sums = grouped && candidates[i].cls < 0;
+        const size_t numbers = (grouped ? rows : (size_t)candidates[i].wrong) + 1 + sums * SPOT_SUM_BINS;
+        bytes += tests * (sizeof(spot_slice_test) + 16 + numbers * number + threads * sizeof(int)
+                          + sums * (size_t)s->groups * sizeof(spot_group_sum)) + rows * (grouped ? 48 : 4) + 1024;
+        largest = rows > largest ? rows : largest;
+    }
+    return bytes + largest * (3 * sizeof(double) + threads * (2 * sizeof(int) + 1));
+}

@@ -10,7 +10,7 @@
 
 /* ---- memory ---- */
 
-static size_t slices_of_a_class(const spot_discover_options *o)
+size_t spot_proof_slices(const spot_discover_options *o)
 {
     size_t top = 0;
 
@@ -22,16 +22,15 @@ static size_t slices_of_a_class(const spot_discover_options *o)
 size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
                         const spot_candidate *candidates, int count)
 {
-    const size_t n = (size_t)s->n, d = (size_t)s->d, slices = slices_of_a_class(o), strata = (size_t)s->classes + 1;
+    const size_t n = (size_t)s->n, d = (size_t)s->d, slices = spot_proof_slices(o), strata = (size_t)s->classes + 1;
     size_t bytes = n * (4 * sizeof(int) + 2) + 4096, largest = 0;
 
     for (int i = 0; i < count; i++) {
         const size_t rows = (size_t)candidates[i].n, words = rows / 64 + 1;
         bytes += rows * (2 * sizeof(int) + 1 + (size_t)o->proof->neighbours * sizeof(int)) + slices * 2 * (words * 8 + 64)
                + slices * (sizeof(spot_judged) + 8) + sizeof(spot_proved) + 16 * 64
-               + slices * (48 + ((size_t)candidates[i].wrong + 1 + (size_t)c->threads) * sizeof(double)) + rows * sizeof(int)
-               + (candidates[i].cls < 0 ? 2 * strata * sizeof(spot_stratum) : 64);
-        if (candidates[i].cls < 0 && spot_crosses_classes(s, o)) bytes += (n + strata + 2 * SPOT_FINDERS) * sizeof(int) + 1024;
+               + rows * sizeof(int) + (candidates[i].cls < 0 ? 2 * strata * sizeof(spot_stratum) : 64);
+        if (candidates[i].cls < 0 && spot_crosses_classes(s, o)) bytes += (strata + 2 * SPOT_FINDERS) * sizeof(int) + 1024;
         else if (rows > largest) largest = rows;
         if (candidates[i].cls < 0 && largest < 2 * (size_t)SPOT_FINDERS) largest = rows < 2 * SPOT_FINDERS ? rows
             : 2 * SPOT_FINDERS;
@@ -154,7 +153,7 @@ static spot_status open_class(spot_proving *j, spot_proved *k, const spot_candid
     return SPOT_OK;
 }
 
-/* All rows beside classes: where each row is in its class, and a sample of each part's rows, whole groups in a random order. */
+/* All rows beside classes: where each class is, and a sample of each part's rows. */
 static spot_status open_across(spot_proving *j)
 {
     spot_proved *k = j->across = &j->cls[j->classes - 1];
@@ -163,12 +162,8 @@ static spot_status open_across(spot_proving *j)
     uint8_t *in;
 
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->place, j->s->classes));
-    SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->at, j->s->n));
     for (int c = 0; c < j->s->classes; c++) j->place[c] = -1;
-    for (int i = 0; i < j->classes - 1; i++) {
-        j->place[j->cls[i].cls] = i;
-        for (int r = 0; r < j->cls[i].n; r++) j->at[j->cls[i].row[r]] = r;
-    }
+    for (int i = 0; i < j->classes - 1; i++) j->place[j->cls[i].cls] = i;
     for (int q = 0; q < 2; q++)
         if (k->members[q] > SPOT_FINDERS) SPOT_TRY(SPOT_TAKE(j->c, &j->a, k->finder[q], SPOT_FINDERS));
     mark = j->a.used;
@@ -180,7 +175,7 @@ static spot_status open_across(spot_proving *j)
     return SPOT_OK;
 }
 
-/* For slices found on part q: the nearest rows there of each row of the other part. */
+/* The nearest rows on part q, where slices are found, of each row of the other part. */
 static spot_status find_neighbours(spot_proving *j, spot_proved *k, int q)
 {
     spot_some_rows x = { j->s->feature, NULL, k->members[1 - q] }, y = { j->s->feature, NULL, k->finders[q] };
@@ -226,8 +221,8 @@ spot_status spot_proof_open(spot_proving *j, const spot_candidate *candidates, i
     for (int i = 0; i < count; i++) SPOT_TRY(open_class(j, &j->cls[i], &candidates[i]));
     if (count && candidates[count - 1].cls < 0 && spot_crosses_classes(j->s, j->o)) SPOT_TRY(open_across(j));
     SPOT_TRY(list_rows(j));
-    SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->piece, slices_of_a_class(j->o) * (size_t)count));
-    j->most = (int)slices_of_a_class(j->o) * count;
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->piece, spot_proof_slices(j->o) * (size_t)count));
+    j->most = (int)spot_proof_slices(j->o) * count;
     j->fixed = j->a.used;
     return SPOT_OK;
 }

@@ -174,12 +174,14 @@ static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, c
     spot_arena_close(&a);
 }
 
-/* A proof holds a part of the rows once more. */
+/* A proof holds a part of the rows once more. It corrects when no search is under way. */
 static void add_proof(const spot_ctx *c, spot_bytes *bytes, const spot_subject *s, const spot_discover_options *o,
                       const spot_candidate *candidates, int count)
 {
     const int rows = (int)fmin(s->n, share_of(o->proof) * s->n + s->classes + 1);
+    const size_t corrects = spot_subject_bytes(s) + spot_proof_correct_bytes(c, s, o, candidates, count);
 
+    if (bytes->host < corrects) bytes->host = corrects;
     bytes->host += spot_proof_bytes(c, s, o, candidates, count) + spot_proof_subject_bytes(s, o, rows);
 }
 
