@@ -101,7 +101,7 @@ TEST(corrected_p_is_that_of_all_sets_of_wrong_rows)
         }
 }
 
-/* With tests on both parts each p counts double. */
+/* Each p counts double where both parts have tests. */
 TEST(both_parts_share_the_level)
 {
     const uint64_t wrong = 0x01b;

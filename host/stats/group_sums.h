@@ -18,7 +18,7 @@ typedef struct {
     int    *group;             /* (n): which */
 } spot_group_sums;
 
-/* For groups numbered below `groups`. clear: no group has rows. */
+/* Groups are numbered below `groups`. clear: no group has rows. */
 spot_status spot_group_sums_open (spot_ctx *c, spot_group_sums *g, int groups);
 void        spot_group_sums_close(spot_group_sums *g);
 void        spot_group_sums_clear(spot_group_sums *g);
