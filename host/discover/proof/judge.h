@@ -4,6 +4,8 @@
  *     proof_groups.c   rows that belong together: their division, exchanges of their errors (proof_groups.h)
  *     proof_rules.c    slices that are rules of attributes
  *     proof_run.c      one run: a search on each part, its slices as pieces, judged
+ *     proof_draws.c    draws of the judging rows' errors; proof_tails.c what is exact where rows have groups (proof_draws.h)
+ *     proof_correct.c  p corrected for the number of slices
  *     proof_chance.c   errors without structure for further runs
  *     proof_facts.c    what to expect on new rows, and what confidence alone lets expect
  *     proof_merge.c    pieces -> slices
