@@ -72,11 +72,11 @@ extern "C" {
  * exact, given what the groups of two rows and more have in 9,999 such draws and in their own errors: groups of one row are
  * exchanged among themselves, and theirs is a hypergeometric number, so that a few copies do not make p a rank among draws.
  * If all groups have one size and one class each, this is the p of all exchanges, but for the draws; sizes from 1 to 200 and
- * one group with a third of the rows keep the level in bench/groups.py. Where all rows are searched at once and groups have rows of
- * several classes, the signs of the groups' sums are drawn in place of that, and p is a rank. No errors give a p below one in
- * the number of ways to place the groups, those alike that have the same rows in the slice: m whole groups of g of like size,
- * 1 / (g choose m); signs, 2^-m. That is `least_p`. The interval is as wide as m groups let it be. Where no group has two rows,
- * rows are alone.
+ * one group with a third of the rows kept the level in bench/groups.py, where groups of one row were still exchanged with
+ * pairs. Where all rows are searched at once and groups have rows of several classes, the signs of the groups' sums are drawn
+ * in place of that, and p is a rank. No errors give a p below one in the number of ways to place the groups, those alike that
+ * have the same rows in the slice: m whole groups of g of like size, 1 / (g choose m); signs, 2^-m. That is `least_p`. The
+ * interval is as wide as m groups let it be. Where no group has two rows, rows are alone.
  *
  *     confirmed    the corrected p is at most `level`
  *     suggested    not confirmed, and its p is below that of the best slice of each of `chance` searches in errors without
