@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,98 @@ TEST(equal_rows_of_few_values_are_no_copies)
     assert_int_equal(group_rows(&c, w), 0);
     for (int e = 0; e < N * D; e++) w->feature[e] = 1;
     assert_int_equal(group_rows(&c, w), 0);
+    free(w);
+}
+
+/* The features of all rows anew, d <= D columns; x (d): of a row. */
+static void fill(world *w, int d, int number, void (*row)(float *x, int d, spot_rng *r))
+{
+    spot_rng r = noise_at(6, number);
+
+    make_world(w, number);
+    w->s.d = d;
+    for (int i = 0; i < N; i++) row(w->feature + i * d, d, &r);
+}
+
+static void attributes_and_their_opposites(float *x, int d, spot_rng *r)
+{
+    for (int k = 0; k < d; k += 2) x[k + 1] = 1 - (x[k] = spot_rng_uniform(r) < 0.5);
+}
+
+static void rounded_probability(float *x, int d, spot_rng *r)
+{
+    (void)d;
+    x[0] = (float)(int)spot_rng_below(r, 101) / 100;
+    x[1] = 1 - x[0];
+}
+
+static void one_hot(float *x, int d, spot_rng *r)
+{
+    const int own = (int)spot_rng_below(r, (uint32_t)d);
+
+    for (int k = 0; k < d; k++) x[k] = k == own;
+}
+
+static void rare_attributes(float *x, int d, spot_rng *r)
+{
+    for (int k = 0; k < d; k++) x[k] = spot_rng_uniform(r) < 0.1;
+}
+
+static void repeated_attributes(float *x, int d, spot_rng *r)
+{
+    for (int k = 0; k < d; k++) x[k] = k % 4 ? x[k - 1] : (float)spot_rng_below(r, 3);
+}
+
+static void number_and_attribute(float *x, int d, spot_rng *r)
+{
+    (void)d;
+    x[0] = (float)spot_rng_below(r, 100);
+    x[1] = spot_rng_uniform(r) < 0.5;
+}
+
+TEST(columns_that_say_the_same_make_no_copies)
+{
+    static const struct { int d; void (*row)(float *, int, spot_rng *); } kinds[] = {
+        { 16, attributes_and_their_opposites }, { 2, rounded_probability }, { 3, one_hot }, { 4, one_hot }, { 9, one_hot },
+        { 3, rare_attributes }, { 16, repeated_attributes }, { 2, number_and_attribute } };
+    world *w = malloc(sizeof *w);
+    spot_ctx c = check_ctx(2);
+
+    for (int k = 0; k < LEN(kinds); k++) {
+        fill(w, kinds[k].d, 40 + k, kinds[k].row);
+        if (group_rows(&c, w)) fail_msg("kind %d: %d groups", k, w->s.groups);
+    }
+    free(w);
+}
+
+static void attributes_and_one_number(float *x, int d, spot_rng *r)
+{
+    for (int k = 0; k < d; k++) x[k] = k == 6 ? (float)spot_rng_normal(r) : (float)(spot_rng_uniform(r) < 0.5);
+}
+
+static void no_negatives(float *x, int d, spot_rng *r)
+{
+    for (int k = 0; k < d; k++) x[k] = fmaxf(0, (float)spot_rng_normal(r));
+}
+
+static void bytes(float *x, int d, spot_rng *r)
+{
+    for (int k = 0; k < d; k++) x[k] = (float)spot_rng_below(r, 256);
+}
+
+TEST(copies_are_known_by_their_finest_columns)
+{
+    static void (*const kinds[])(float *, int, spot_rng *) = { attributes_and_one_number, no_negatives, bytes };
+    world *w = malloc(sizeof *w);
+    spot_ctx c = check_ctx(2);
+
+    for (int k = 0; k < LEN(kinds); k++) {
+        spot_rng r = noise_at(1, k);
+        fill(w, D, 50 + k, kinds[k]);
+        for (int i = 0; i < 60; i++) copy_row(w, 900 + i, i, 0, &r);
+        assert_int_equal(group_rows(&c, w), N - 60);
+        spot_subject_close(&w->s);
+    }
     free(w);
 }
 

@@ -1,12 +1,16 @@
 /* rows_alike.c - rows with equal features, and the groups that copies make. */
 #include "discover/subject/rows_alike.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "discover/subject/subject_memory.h"
 
-enum { WHOLE, EVEN, ODD, PARTS };      /* of a row's features */
+enum { SAMPLE = 1000 };                /* distinct rows by which columns are compared */
+
+#define SHARED 0.1                     /* the greatest share of distinct rows that are equal in the finest columns */
+#define WINDING 3                      /* the longest way of a function of one column, in its range */
 
 typedef struct { uint64_t key; int row; } row_key;
 
@@ -18,13 +22,13 @@ static uint64_t mix(uint64_t key, uint32_t word)
     return key ^ key >> 29;
 }
 
-/* Equal numbers have equal keys, -0 and 0 too. */
-static uint64_t key_of(const float *x, int d, int part)
+/* Equal numbers have equal keys, -0 and 0 too. column (columns); NULL: the first ones. */
+static uint64_t key_of(const float *x, const int *column, int columns)
 {
     uint64_t key = 1;
 
-    for (int k = part == ODD; k < d; k += part == WHOLE ? 1 : 2) {
-        const float v = x[k] + 0.0f;
+    for (int k = 0; k < columns; k++) {
+        const float v = x[column ? column[k] : k] + 0.0f;
         uint32_t word;
         memcpy(&word, &v, sizeof word);
         key = mix(key, word);
@@ -39,33 +43,12 @@ static int by_key(const void *a, const void *b)
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->row - y->row;
 }
 
-static void sort_rows(const spot_ctx *c, row_key *of, const spot_subject *s, int part)
+/* Sorts n rows, which `of` names, by their keys. */
+static void sort_rows(const spot_ctx *c, row_key *of, int n, const spot_subject *s, const int *column, int columns)
 {
 #pragma omp parallel for num_threads(c->threads)
-    for (int i = 0; i < s->n; i++) of[i] = (row_key){ key_of(s->feature + (size_t)i * (size_t)s->d, s->d, part), i };
-    qsort(of, (size_t)s->n, sizeof *of, by_key);
-}
-
-static double count_pairs(const row_key *of, int n)
-{
-    double pairs = 0;
-    int from = 0;
-
-    for (int i = 0; i < n; i++) {
-        if (of[i].key != of[from].key) from = i;
-        pairs += i - from;
-    }
-    return pairs;
-}
-
-/* Whether features have few values, by the halves of the features of all rows. */
-static bool has_few_values(const spot_ctx *c, row_key *of, const spot_subject *s, double pairs)
-{
-    for (int part = EVEN; part <= ODD; part++) {
-        sort_rows(c, of, s, part);
-        if (count_pairs(of, s->n) > 2 * pairs) return true;
-    }
-    return false;
+    for (int i = 0; i < n; i++) of[i].key = key_of(s->feature + (size_t)of[i].row * (size_t)s->d, column, columns);
+    qsort(of, (size_t)n, sizeof *of, by_key);
 }
 
 static bool are_equal(const spot_subject *s, int i, int j)
@@ -86,6 +69,112 @@ static void join_equal(const row_key *of, const spot_subject *s, int *first)
         if (of[i].key != of[from].key) from = i;
         first[of[i].row] = are_equal(s, of[i].row, of[from].row) ? of[from].row : of[i].row;
     }
+}
+
+/* ---- few values ---- */
+
+typedef struct { double value; int at; } placed;       /* a value and its row, or a count and its column */
+
+static int by_value(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+
+    return x->value != y->value ? (x->value > y->value) - (x->value < y->value) : x->at - y->at;
+}
+
+static float feature_at(const spot_subject *s, int i, int k) { return s->feature[(size_t)i * (size_t)s->d + (size_t)k]; }
+
+/* Rows of `of`, at equal distances, in the order of column k. */
+static int sort_column(placed *p, const row_key *of, int n, const spot_subject *s, int k)
+{
+    const int every = (n + SAMPLE - 1) / SAMPLE;
+    int rows = 0;
+
+    for (int i = 0; i < n; i += every) p[rows++] = (placed){ feature_at(s, of[i].row, k), of[i].row };
+    qsort(p, (size_t)rows, sizeof *p, by_value);
+    return rows;
+}
+
+static double count_equal(const placed *p, int n)
+{
+    double pairs = 0;
+
+    for (int i = 0, from = 0; i < n; i++) {
+        if (p[i].value != p[from].value) from = i;
+        pairs += i - from;
+    }
+    return pairs;
+}
+
+/* The columns that have several values, those in which the fewest pairs of rows are equal first. column, count (d). */
+static int sort_columns(int *column, placed *count, placed *p, const row_key *of, int n, const spot_subject *s)
+{
+    int columns = 0;
+
+    for (int k = 0; k < s->d; k++) {
+        const int rows = sort_column(p, of, n, s, k);
+        if (p[0].value < p[rows - 1].value) count[columns++] = (placed){ count_equal(p, rows), k };
+    }
+    qsort(count, (size_t)columns, sizeof *count, by_value);
+    for (int k = 0; k < columns; k++) column[k] = count[k].at;
+    return columns;
+}
+
+/* Whether all columns are functions of the finest: along its order none goes farther than WINDING times its range. */
+static bool is_one_column(const int *column, int columns, placed *p, const row_key *of, int n, const spot_subject *s)
+{
+    const int rows = columns ? sort_column(p, of, n, s, column[0]) : 0;
+
+    for (int t = 1; t < columns; t++) {
+        double way = 0, least = feature_at(s, p[0].at, column[t]), most = least;
+        for (int i = 1; i < rows; i++) {
+            const double v = feature_at(s, p[i].at, column[t]);
+            way += fabs(v - feature_at(s, p[i - 1].at, column[t]));
+            least = fmin(least, v);
+            most = fmax(most, v);
+        }
+        if (way > WINDING * (most - least)) return false;
+    }
+    return true;
+}
+
+/* The rows of n, sorted by their keys, that have another with the same key. */
+static int count_sharing(const row_key *of, int n)
+{
+    int sharing = 0;
+
+    for (int i = 0; i < n; i++)
+        sharing += (i && of[i].key == of[i - 1].key) || (i + 1 < n && of[i].key == of[i + 1].key);
+    return sharing;
+}
+
+typedef struct { bool copies, near; } told_by;         /* whether columns tell copies, and near copies */
+
+/* Whether rows that are equal in these columns are rare. */
+static bool tell_apart(const spot_ctx *c, row_key *of, int n, const spot_subject *s, const int *column, int columns)
+{
+    sort_rows(c, of, n, s, column, columns);
+    return count_sharing(of, n) <= SHARED * n;
+}
+
+/* of: scratch. */
+static spot_status judge_values(spot_ctx *c, told_by *t, row_key *of, const spot_subject *s, const int *first)
+{
+    int *column = malloc((size_t)s->d * sizeof *column), n = 0;
+    placed *count = malloc((size_t)s->d * sizeof *count), *p = malloc(SAMPLE * sizeof *p);
+    const bool room = column && count && p;
+
+    for (int i = 0; i < s->n; i++)
+        if (first[i] == i) of[n++].row = i;
+    if (room) {
+        const int columns = sort_columns(column, count, p, of, n, s), quarter = columns / 4 > 1 ? columns / 4 : 1;
+        t->copies = !is_one_column(column, columns, p, of, n, s) && tell_apart(c, of, n, s, column, quarter);
+        t->near = t->copies && tell_apart(c, of, n, s, column + quarter, quarter);
+    }
+    free(column);
+    free(count);
+    free(p);
+    return room ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to compare %d columns", s->d);
 }
 
 /* ---- near copies ---- */
@@ -142,12 +231,15 @@ static spot_status number_groups(spot_ctx *c, spot_subject *s, const int *first,
 static spot_status find_copies(spot_ctx *c, spot_subject *s, row_key *of, int *first)
 {
     int equal = 0;
+    told_by told = { false, false };
 
-    sort_rows(c, of, s, WHOLE);
+    for (int i = 0; i < s->n; i++) of[i].row = i;
+    sort_rows(c, of, s->n, s, NULL, s->d);
     join_equal(of, s, first);
-    if (has_few_values(c, of, s, count_pairs(of, s->n))) return SPOT_OK;
+    SPOT_TRY(judge_values(c, &told, of, s, first));
+    if (!told.copies) return SPOT_OK;
     for (int i = 0; i < s->n; i++) equal += first[i] != i;
-    SPOT_TRY(join_near(c, s, first));
+    if (told.near) SPOT_TRY(join_near(c, s, first));
     for (int i = 0; i < s->n; i++) first[i] = first[first[i]];
     return number_groups(c, s, first, equal);
 }

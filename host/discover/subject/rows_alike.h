@@ -10,13 +10,16 @@
  * f is at most 1/2, and so small that SPOT_ALIKE_CHANCE pairs are to be expected in all rows if they lie by themselves: of the
  * 16 nearest rows 16 f^m are so near in m dimensions. m is that of the tenth of the rows around which the class has the fewest
  * dimensions, by the distances to the 8th and the 16th row; so rows need not fill the same number of dimensions everywhere, and
- * in few dimensions f is small. A row that is a near copy of several joins the first that joined no other: all rows of a group
- * are near that one, and chains of neighbours join no class.
+ * in few dimensions f is small. A row that is a near copy of several joins the first that joined no other: all rows
+ * of a group are near that one, and chains of neighbours join no class.
  *
- * Features of few values, such as attributes of 0 and 1, are equal without being copies. They are known by this: rows that
- * are equal in half of their features, every second one, differ in the other half. Where rows that are equal in either half
- * are more than twice as many pairs as rows that are equal in both, no row is taken for a copy, nor where there is one
- * feature.
+ * Features of few values, such as attributes of 0 and 1, are equal without being copies. Columns may depend on each other (an
+ * attribute and its opposite, the columns of a category, a column twice), so that how many of them are equal says nothing.
+ * Copies are known by the finest columns, those in which the fewest rows are equal: a quarter of the columns that vary tells
+ * distinct rows apart, and the other columns confirm that equal ones are copies. Where more than a tenth of the distinct rows
+ * have an equal one in the finest quarter, no row is taken for a copy; nor where all columns are functions of the finest, as p
+ * and 1 - p are: one feature confirms nothing. In attributes beside a few numbers near rows are those of equal attributes, so
+ * near copies are sought where the next finest quarter tells rows apart as well.
  *
  * Cost: a class of at most SPOT_ALIKE_LEAF rows is compared row by row. A larger one is divided at the median of a random
  * direction until its parts are as small, and near copies are sought in each part: n SPOT_ALIKE_LEAF d products at most. A few
