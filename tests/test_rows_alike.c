@@ -215,6 +215,34 @@ TEST(copies_are_known_by_their_finest_columns)
     free(w);
 }
 
+/* The last `cloudy` rows, which are of one class, lie in clouds of `rows`. */
+static void make_clouds(world *w, int cloudy, int rows, double wide, int number)
+{
+    spot_rng r = noise_at(7, number);
+
+    make_world(w, number);
+    for (int i = N - cloudy; i < N; i++) {
+        const int first = i - (i - N + cloudy) % rows;
+        w->target[i] = 0;
+        if (i > first) copy_row(w, i, first, wide, &r);
+    }
+}
+
+TEST(small_clouds_of_rows_are_no_copies)
+{
+    world *w = malloc(sizeof *w);
+    spot_ctx c = check_ctx(2);
+
+    for (int rows = 6; rows <= 14; rows++) {
+        make_clouds(w, 6 * rows, rows, 0.1, 60 + rows);
+        if (group_rows(&c, w)) fail_msg("clouds of %d rows: %d groups", rows, w->s.groups);
+    }
+    make_clouds(w, N, 5, 0.02, 60);                    /* five copies of each picture */
+    assert_int_equal(group_rows(&c, w), N / 5);
+    spot_subject_close(&w->s);
+    free(w);
+}
+
 /* A row every 0.02 along a line through each class: each has near ones, and no two groups of them may join. */
 TEST(chains_do_not_join)
 {

@@ -10,7 +10,9 @@
  * f is at most 1/2, and so small that SPOT_ALIKE_CHANCE pairs are to be expected in all rows if they lie by themselves: of the
  * 16 nearest rows 16 f^m are so near in m dimensions. m is that of the tenth of the rows around which the class has the fewest
  * dimensions, by the distances to the 8th and the 16th row; so rows need not fill the same number of dimensions everywhere, and
- * in few dimensions f is small. A row that is a near copy of several joins the first that joined no other: all rows
+ * in few dimensions f is small. A row has at most four near copies, and its next neighbour is 1.5 times as far as the farthest
+ * of them and farther than f r: rows of a small tight cloud are no copies. Six and more near copies of one picture look as such
+ * a cloud does, and are not told from it. A row that is a near copy of several joins the first that joined no other: all rows
  * of a group are near that one, and chains of neighbours join no class.
  *
  * Features of few values, such as attributes of 0 and 1, are equal without being copies. Columns may depend on each other (an

@@ -8,18 +8,23 @@
 #include "spotter/rng.h"
 
 enum { SCALE = 16,                     /* the neighbour whose distance is a row's scale */
+       COPIES = 4,                     /* most near copies of a row */
        FEWEST = 2 * SCALE };           /* rows of a part that is searched */
 
 #define MOST 0.5                       /* of that distance, for near copies */
+#define GAP  1.5                       /* from the farthest near copy of a row to its next neighbour, in its distance */
 #define TENTH 1.0696                   /* -ln of the lower tenth of Beta(8, 8), the law of (r8 / r16)^m */
 
-typedef struct { int later, earlier; float ratio; } near_pair;
+/* at: of the later and the earlier row in `row` */
+typedef struct { int later, earlier, at[2]; float far, ratio; } near_pair;
+typedef struct { float far[COPIES + 1], scale; } surroundings;         /* distances to the nearest rows, nearest first */
 
 typedef struct {
     spot_ctx           *c;
     const spot_subject *s;
     spot_arena          a;             /* scratch of a part */
     int                *row;           /* (n): of the class */
+    surroundings       *around;        /* (n) */
     double             *growth;        /* (n): ln(r16 / r8) of the rows so far */
     int                 rows;          /* their number */
     near_pair          *pair;
@@ -65,8 +70,12 @@ static spot_status sort_along(nearness *v, int *row, int n)
 
 /* ---- a part ---- */
 
-static spot_status keep_pair(nearness *v, int i, int j, double ratio)
+/* i, j: places in row. */
+static spot_status keep_pair(nearness *v, int i, int j, double far, double scale)
 {
+    const int one = v->row[i], other = v->row[j];
+
+
     if (v->pairs == v->room) {
         const int room = 2 * v->room + 256;
         near_pair *more = realloc(v->pair, (size_t)room * sizeof *more);
@@ -74,7 +83,8 @@ static spot_status keep_pair(nearness *v, int i, int j, double ratio)
         v->pair = more;
         v->room = room;
     }
-    v->pair[v->pairs++] = (near_pair){ i > j ? i : j, i > j ? j : i, (float)ratio };
+    v->pair[v->pairs++] = one > other ? (near_pair){ one, other, { i, j }, (float)far, (float)(far / scale) }
+                                      : (near_pair){ other, one, { j, i }, (float)far, (float)(far / scale) };
     return SPOT_OK;
 }
 
@@ -87,38 +97,41 @@ static double distance(const spot_subject *s, int i, int j)
     return sqrt(sum);
 }
 
-/* near (n, SCALE + 1), one of which is the row itself; scale (n). */
-static void measure_scales(nearness *v, const int *row, int n, const int *near, double *scale)
+/* near (n, SCALE + 1), one of which is the row itself; around (n). */
+static void measure_rows(nearness *v, const int *row, int n, const int *near, surroundings *around)
 {
     for (int i = 0; i < n; i++) {
         const int *own = near + (size_t)i * (SCALE + 1);
-        double half;
+        double half, scale;
         int others = 0, at[SCALE + 1];
         for (int t = 0; t <= SCALE; t++)
             if (own[t] != i) at[others++] = own[t];
         half = distance(v->s, row[i], row[at[SCALE / 2 - 1]]);
-        scale[i] = distance(v->s, row[i], row[at[SCALE - 1]]);
-        if (half > 0 && scale[i] > 0) v->growth[v->rows++] = log(scale[i] / half);
+        scale = distance(v->s, row[i], row[at[SCALE - 1]]);
+        if (half > 0 && scale > 0) v->growth[v->rows++] = log(scale / half);
+        around[i].scale = (float)scale;
+        for (int t = 0; t <= COPIES; t++) around[i].far[t] = (float)distance(v->s, row[i], row[at[t]]);
     }
 }
 
-static spot_status search_part(nearness *v, const int *row, int n)
+static spot_status search_part(nearness *v, int *row, int n)
 {
     const spot_some_rows rows = { v->s->feature, row, n };
+    const int from = (int)(row - v->row);
+    surroundings *around = v->around + from;
     int *near;
-    double *scale;
 
     v->a.used = 0;
     SPOT_TRY(SPOT_TAKE(v->c, &v->a, near, (size_t)n * (SCALE + 1)));
-    SPOT_TRY(SPOT_TAKE(v->c, &v->a, scale, n));
     SPOT_TRY(spot_nearest_rows(v->c, &v->a, near, rows, rows, v->s->d, SCALE + 1));
     if (v->a.counting) return SPOT_OK;
-    measure_scales(v, row, n, near, scale);
+    measure_rows(v, row, n, near, around);
     for (int i = 0; i < n; i++)
         for (int t = 0; t <= SCALE; t++) {
             const int j = near[(size_t)i * (SCALE + 1) + (size_t)t];
-            const double far = j == i ? INFINITY : distance(v->s, row[i], row[j]), least = fmin(scale[i], scale[j]);
-            if (far <= MOST * least) SPOT_TRY(keep_pair(v, row[i], row[j], far / least));
+            const double far = j == i ? INFINITY : distance(v->s, row[i], row[j]);
+            const double least = fmin(around[i].scale, around[j].scale);
+            if (far <= MOST * least) SPOT_TRY(keep_pair(v, from + i, from + j, far, least));
         }
     return SPOT_OK;
 }
@@ -153,13 +166,29 @@ static double most_ratio(nearness *v)
     return fmin(MOST, pow(2 * SPOT_ALIKE_CHANCE / ((double)SCALE * v->s->n), 1 / dimensions));
 }
 
+/* Whether a row at distance `far` is one of few that all others are clearly farther than; else they lie in a small cloud. */
+static bool has_gap(const surroundings *p, double far, double most)
+{
+    for (int m = 1; m <= COPIES; m++)
+        if (p->far[m - 1] >= far && p->far[m] >= GAP * p->far[m - 1] && p->far[m] > most * p->scale) return true;
+    return false;
+}
+
+static bool are_copies(const nearness *v, const near_pair *p, double most)
+{
+    for (int k = 0; k < 2; k++)
+        if (!has_gap(v->around + p->at[k], p->far, most)) return false;
+    return p->ratio <= most;
+}
+
 static void join_pairs(nearness *v, int *first)
 {
     const double most = most_ratio(v);
 
     qsort(v->pair, (size_t)v->pairs, sizeof *v->pair, by_later);
     for (const near_pair *p = v->pair; p < v->pair + v->pairs; p++)
-        if (p->ratio <= most && first[p->later] == p->later && first[p->earlier] == p->earlier) first[p->later] = p->earlier;
+        if (first[p->later] == p->later && first[p->earlier] == p->earlier && are_copies(v, p, most))
+            first[p->later] = p->earlier;
 }
 
 spot_status spot_rows_join_near(spot_ctx *c, const spot_subject *s, int *row, int n, int *first)
@@ -169,13 +198,15 @@ spot_status spot_rows_join_near(spot_ctx *c, const spot_subject *s, int *row, in
 
     if (n < FEWEST) return SPOT_OK;
     v.growth = malloc((size_t)n * sizeof *v.growth);
-    how = v.growth ? search_part(&v, row, n < SPOT_ALIKE_LEAF ? n : SPOT_ALIKE_LEAF)
-                   : spot_fail(c, SPOT_NOMEM, "no memory to compare %d rows", n);
+    v.around = malloc((size_t)n * sizeof *v.around);
+    how = v.growth && v.around ? search_part(&v, row, n < SPOT_ALIKE_LEAF ? n : SPOT_ALIKE_LEAF)
+                               : spot_fail(c, SPOT_NOMEM, "no memory to compare %d rows", n);
     if (how == SPOT_OK) how = spot_arena_open(c, &v.a, v.a.peak);
     if (how == SPOT_OK) how = search_rows(&v, row, n);
     if (how == SPOT_OK && v.pairs) join_pairs(&v, first);
     if (!v.a.counting) spot_arena_close(&v.a);
     free(v.growth);
+    free(v.around);
     free(v.pair);
     return how;
 }
