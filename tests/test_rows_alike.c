@@ -4,6 +4,7 @@
 #include "checks.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -263,10 +264,24 @@ TEST(chains_do_not_join)
 
 /* ---- dependence ---- */
 
+static void shuffle_rows(world *w, spot_rng *r)
+{
+    static uint32_t order[N];
+    world *old = malloc(sizeof *old);
+
+    memcpy(old, w, sizeof *old);
+    spot_rng_shuffle(r, order, N);
+    for (int i = 0; i < N; i++) {
+        memcpy(w->feature + i * D, old->feature + order[i] * D, D * sizeof(float));
+        w->confidence[i] = old->confidence[order[i]];
+        w->target[i] = old->target[order[i]];
+    }
+    free(old);
+}
+
 /* Videos of `frames` rows that lie together, one error for each; shuffled: in no order. */
 static void film(world *w, int frames, bool shuffled, int number)
 {
-    static uint32_t order[N];
     spot_rng r = noise_at(3, number);
 
     make_world(w, number);
@@ -275,16 +290,7 @@ static void film(world *w, int frames, bool shuffled, int number)
         w->target[i] = first / frames % 2;
         if (i > first) copy_row(w, i, first, 0.4, &r);
     }
-    if (!shuffled) return;
-    world *old = malloc(sizeof *old);
-    memcpy(old, w, sizeof *old);
-    spot_rng_shuffle(&r, order, N);
-    for (int i = 0; i < N; i++) {
-        memcpy(w->feature + i * D, old->feature + order[i] * D, D * sizeof(float));
-        w->confidence[i] = old->confidence[order[i]];
-        w->target[i] = old->target[order[i]];
-    }
-    free(old);
+    if (shuffled) shuffle_rows(w, &r);
 }
 
 static spot_rows_agreement agreement_of(world *w, int threads)
@@ -319,6 +325,36 @@ TEST(frames_depend_on_each_other)
     free(w);
 }
 
+/* Groups of `size` rows that lie together, a share `bad` of which has a rate of its own. */
+static void make_groups(world *w, int size, double bad, double bad_rate, double rate, bool shuffled, int number)
+{
+    spot_rng r = noise_at(5, number);
+
+    film(w, size, false, number);
+    for (int i = 0, is_bad = 0; i < N; i++) {
+        if (i % size == 0) is_bad = spot_rng_uniform(&r) < bad;
+        w->confidence[i] = spot_rng_uniform(&r) < (is_bad ? bad_rate : rate) ? 0.2f : 0.8f;
+    }
+    if (shuffled) shuffle_rows(w, &r);
+}
+
+/* 20 worlds each: 40 groups of 25 in their order, rates of 0.33 and 0.07 (correlation 0.1); 200 of 5 in no order, 0.6 and 0.07
+ * (correlation 0.3). */
+TEST(groups_that_agree_a_little_are_told)
+{
+    world *w = malloc(sizeof *w);
+    int order = 0, place = 0;
+
+    for (int number = 0; number < 20; number++) {
+        make_groups(w, 25, 0.5, 0.326, 0.074, false, 200 + number);
+        order += agreement_of(w, 2).order <= SPOT_DEPEND_LEVEL;
+        make_groups(w, 5, 0.25, 0.6, 0.067, true, 300 + number);
+        place += agreement_of(w, 2).step >= SPOT_DEPEND_STEP;
+    }
+    if (order < 18 || place < 18) fail_msg("told in %d and %d of 20 worlds", order, place);
+    free(w);
+}
+
 /* 20 worlds each of errors of chance, of a slice of 60 rows that lie together, in no order and in order, and of errors that
  * are a function of the features. */
 TEST(slices_and_chance_are_no_dependence)
@@ -343,4 +379,40 @@ TEST(slices_and_chance_are_no_dependence)
         }
     for (int kind = 0; kind < 4; kind++) assert_in_range(warned[kind], 0, 1);
     free(w);
+}
+
+/* Many classes whose errors are as far apart as can be: no other order has a lesser sum. */
+enum { CLASSES = 500, ROWS = 40 };
+
+static void make_classes(spot_subject *s, float *feature, float *confidence, int *target)
+{
+    for (int i = 0; i < CLASSES * ROWS; i++) {
+        feature[i] = (float)i;
+        confidence[i] = i % ROWS % 10 ? 0.8f : 0.2f;
+        target[i] = i / ROWS;
+    }
+    *s = (spot_subject){ .n = CLASSES * ROWS, .d = 1, .classes = CLASSES, .feature = feature, .target = target,
+                         .confidence = confidence, .source = "a test" };
+}
+
+TEST(orders_are_drawn_once_and_stop)
+{
+    static float feature[CLASSES * ROWS], confidence[CLASSES * ROWS];
+    static int target[CLASSES * ROWS];
+    volatile sig_atomic_t stop = 1;
+    spot_ctx c = check_ctx(2);
+    spot_rows_agreement a;
+    spot_subject s;
+    double start, whole;
+
+    make_classes(&s, feature, confidence, target);
+    start = spot_clock();
+    CHECK_OK(&c, spot_rows_agree(&c, &a, &s));
+    whole = spot_clock() - start;
+    CHECK_NEAR(a.order, 1, 1e-12);
+    assert_true(whole < (SANITIZED ? 120 : 20));
+    c.stop = &stop;
+    start = spot_clock();
+    assert_int_equal(spot_rows_agree(&c, &a, &s), SPOT_STOPPED);
+    assert_true(spot_clock() - start < whole / 3);
 }

@@ -8,8 +8,11 @@
 #include "discover/search/vote.h"
 #include "spotter/rng.h"
 
-enum { BANDS = 6, STEPS = 4, NEAREST = 32,         /* 2^(BANDS - 1) */
-       LAGS = 8, STRETCH = 25, LEAST_ORDERED = 40, LEAST_PLACED = 2 * NEAREST + 2, FEW = 200 };
+enum { STEPS = 4, NEAREST = 32,
+       REACHES = 3, LEAST_ORDERED = 40, LEAST_PLACED = 2 * NEAREST + 2, FEW = 200,
+       AT_ONCE = 64 };                             /* draws between two looks at the stop flag */
+
+static const int reach[REACHES] = { 1, 8, 24 };    /* rows */
 
 /* Rows of the classes that are looked at. */
 typedef struct {
@@ -58,49 +61,32 @@ static int count_wrong(const uint8_t *wrong, int n)
 
 /* ---- order ---- */
 
-/* The stretches that stay. keep (stretches). */
-static void keep_stretches(uint8_t *keep, const uint8_t *wrong, int stretches)
+/* The first row of the fifth that has the most errors among all fifths of consecutive rows. */
+static int worst_fifth(const uint8_t *wrong, int n, int fifth)
 {
-    int of[STRETCH + 1] = { 0 }, limit = STRETCH, drop = (stretches + 4) / 5, above = 0;
+    int errors = count_wrong(wrong, fifth), most = errors, at = 0;
 
-    if (stretches < 5) drop = 0;
-    for (int k = 0; k < stretches; k++) of[keep[k] = (uint8_t)count_wrong(wrong + k * STRETCH, STRETCH)]++;
-    while (limit >= 0 && above + of[limit] <= drop) above += of[limit--];
-    drop -= above;                     /* of those with `limit` wrong rows, the first ones */
-    for (int k = 0; k < stretches; k++) {
-        const bool ends = keep[k] > limit || (keep[k] == limit && drop > 0);
-        drop -= keep[k] == limit;
-        keep[k] = !ends;
-    }
-}
-
-/* Adds the products of one class: at distance 1, and at 1 to LAGS. keep: scratch, (n / STRETCH). */
-static void add_products(double sum[2], const uint8_t *wrong, int n, uint8_t *keep)
-{
-    const int stretches = n / STRETCH;
-    int rows = 0, all = 0;
-    double mean;
-
-    keep_stretches(keep, wrong, stretches);
-    for (int k = 0; k < stretches; k++) {
-        const int own = k + 1 < stretches ? STRETCH : n - k * STRETCH;
-        if (!keep[k]) continue;
-        rows += own;
-        all += count_wrong(wrong + k * STRETCH, own);
-    }
-    mean = (double)all / rows;
-    for (int k = 0, end; k < stretches; k = end) {
-        end = k + 1;
-        if (!keep[k]) continue;
-        while (end < stretches && keep[end]) end++;
-        const int last = end < stretches ? end * STRETCH : n;
-        for (int lag = 1; lag <= LAGS; lag++) {
-            double t = 0;
-            for (int i = k * STRETCH; i + lag < last; i++) t += (wrong[i] - mean) * (wrong[i + lag] - mean);
-            sum[0] += lag == 1 ? t : 0;
-            sum[1] += t;
+    for (int i = 1; i + fifth <= n; i++) {
+        errors += wrong[i + fifth - 1] - wrong[i - 1];
+        if (errors > most) {
+            most = errors;
+            at = i;
         }
     }
+    return at;
+}
+
+/* Adds the products of one class. before: scratch, (n + 1): sums of the rows before each. */
+static void add_products(double sum[REACHES], const uint8_t *wrong, int n, double *before)
+{
+    const int fifth = n / 5, from = worst_fifth(wrong, n, fifth);
+    const double mean = (double)(count_wrong(wrong, n) - count_wrong(wrong + from, fifth)) / (n - fifth);
+
+    before[0] = 0;
+    for (int i = 0; i < n; i++) before[i + 1] = before[i] + (i >= from && i < from + fifth ? 0 : wrong[i] - mean);
+    for (int h = 0; h < REACHES; h++)
+        for (int i = 0; i + 1 < n; i++)
+            sum[h] += (before[i + 1] - before[i]) * (before[i + reach[h] + 1 < n ? i + reach[h] + 1 : n] - before[i + 1]);
 }
 
 /* Rows of class k that are looked at; 0: it says nothing. */
@@ -112,12 +98,13 @@ static int ordered_rows(const agreement *v, int k)
     return rows < LEAST_ORDERED || !wrong || wrong == rows ? 0 : rows;
 }
 
-/* The sums in another order of each class's errors; draw 0: in their own. room: scratch for the rows of a class. */
-typedef struct { uint8_t *wrong, *keep; uint32_t *order; } order_room;
+/* Scratch for the rows of a class. */
+typedef struct { uint8_t *wrong; uint32_t *order; double *before; } order_room;
 
-static void sum_order(const agreement *v, int draw, double sum[2], const order_room *room)
+/* The sums in another order of each class's errors; draw 0: in their own. */
+static void sum_order(const agreement *v, int draw, double sum[REACHES], const order_room *room)
 {
-    sum[0] = sum[1] = 0;
+    memset(sum, 0, REACHES * sizeof *sum);
     for (int k = 0; k < v->classes; k++) {
         const uint8_t *wrong = v->wrong + v->start[k];
         const int n = ordered_rows(v, k);
@@ -128,69 +115,111 @@ static void sum_order(const agreement *v, int draw, double sum[2], const order_r
             for (int i = 0; i < n; i++) room->wrong[i] = wrong[room->order[i]];
             wrong = room->wrong;
         }
-        add_products(sum, wrong, n, room->keep);
+        add_products(sum, wrong, n, room->before);
     }
 }
 
-static double order_p(const agreement *v, bool *room)
+/* Sums of draws from `from` on. sum (draws, REACHES). False: no memory. */
+static bool sum_draws(const agreement *v, int from, int draws, double (*sum)[REACHES])
 {
-    double own[2];
-    int above[2] = { 0, 0 }, failed = 0;
+    int failed = 0;
 
-#pragma omp parallel num_threads(v->c->threads)
+#pragma omp parallel num_threads(v->c->threads) reduction(+ : failed)
     {
         const size_t n = (size_t)v->rows + 1;
-        const order_room r = { malloc(n), malloc(n), malloc(n * sizeof(uint32_t)) };
-        const bool fits = r.wrong && r.keep && r.order;
-#pragma omp single
-        if (fits) sum_order(v, 0, own, &r);
-#pragma omp for reduction(+ : above[:2]) schedule(static)
-        for (int i = 1; i <= SPOT_DEPEND_DRAWS; i++) {
-            double t[2];
-            if (!fits) continue;
-            sum_order(v, i, t, &r);
-            for (int h = 0; h < 2; h++) above[h] += t[h] >= own[h] - 1e-9;
-        }
-#pragma omp critical
-        failed += !fits;
+        const order_room r = { malloc(n), malloc(n * sizeof(uint32_t)), malloc(n * sizeof(double)) };
+        failed = !r.wrong || !r.order || !r.before;
+#pragma omp for schedule(static)
+        for (int i = 0; i < draws; i++)
+            if (!failed) sum_order(v, from + i, sum[i], &r);
         free(r.wrong);
-        free(r.keep);
         free(r.order);
+        free(r.before);
     }
-    *room = !failed;
-    return (1.0 + (above[0] < above[1] ? above[0] : above[1])) / (1 + SPOT_DEPEND_DRAWS);
+    return !failed;
+}
+
+/* How far a draw lies above the mean of all draws in standard deviations, by the sum in which it lies farthest. */
+static void rate_draws(double *rate, double (*sum)[REACHES], int draws)
+{
+    for (int i = 0; i < draws; i++) rate[i] = -INFINITY;
+    for (int h = 0; h < REACHES; h++) {
+        double mean = 0, squares = 0;
+        for (int i = 0; i < draws; i++) mean += sum[i][h] / draws;
+        for (int i = 0; i < draws; i++) squares += (sum[i][h] - mean) * (sum[i][h] - mean);
+        for (int i = 0; i < draws && squares > 0; i++) rate[i] = fmax(rate[i], (sum[i][h] - mean) / sqrt(squares / draws));
+    }
+}
+
+static spot_status order_p(const agreement *v, double *p)
+{
+    static const int draws = 1 + SPOT_DEPEND_DRAWS;            /* the first is the order of the files */
+    double (*sum)[REACHES] = malloc(draws * sizeof *sum), *rate = malloc(draws * sizeof *rate);
+    bool room = sum && rate;
+    spot_status how = SPOT_OK;
+    int above = 0;
+
+    for (int from = 0; from < draws && room && how == SPOT_OK; from += AT_ONCE) {
+        how = spot_check_stop(v->c);
+        if (how == SPOT_OK) room = sum_draws(v, from, from + AT_ONCE < draws ? AT_ONCE : draws - from, sum + from);
+    }
+    if (room && how == SPOT_OK) {
+        rate_draws(rate, sum, draws);
+        for (int i = 0; i < draws; i++) above += rate[i] >= rate[0] - 1e-9;
+        *p = (double)above / draws;
+    }
+    free(sum);
+    free(rate);
+    return room ? how : spot_fail(v->c, SPOT_NOMEM, "no memory for other orders of %d rows", v->rows);
 }
 
 /* ---- place ---- */
 
-typedef struct { double sum[STEPS], squares[STEPS]; } step_sums;
+/* Weights of a row's neighbours in each step, nearest first; sums of the steps, and their variances. */
+typedef struct { double weight[STEPS][NEAREST], sum[STEPS], variance[STEPS]; } step_sums;
 
-/* The errors, less their mean, of row i's neighbours, by band. near (NEAREST + 1): the row itself may be among them. */
-static void band_means(double mean[BANDS], const uint8_t *wrong, const int *near, int i, double rate)
+/* The last step has no neighbours that are far enough, so the next ones count more. */
+static void weigh(step_sums *z)
 {
-    int rank = 0, band = 0, end = 1, rows = 0;
-
-    for (int b = 0; b < BANDS; b++) mean[b] = 0;
-    for (int t = 0; t <= NEAREST && rank < NEAREST; t++) {
-        if (near[t] == i) continue;
-        mean[band] += wrong[near[t]] - rate;
-        rows++;
-        if (++rank < end) continue;
-        mean[band++] /= rows;
-        rows = 0;
-        end *= 2;
+    for (int b = 0; b < STEPS; b++) {
+        const int m = 1 << b, last = 8 * m > NEAREST;
+        const double near = last ? 0.75 : 1, next = last ? -2 : -1.5, far = last ? 1 : 0.5;
+        for (int t = 0; t < NEAREST; t++)
+            z->weight[b][t] = t < m ? near / m : t < 2 * m ? next / m
+                            : last ? far / (NEAREST - 2 * m) : t >= 4 * m && t < 8 * m ? far / (4 * m) : 0;
     }
 }
 
-static void add_steps(step_sums *z, const uint8_t *wrong, const int *near, int i, double rate)
+/* The place of row i among the neighbours of a row, the row itself left out; NEAREST: it is none. */
+static int rank_of(const int *near, int own, int i)
 {
-    double mean[BANDS];
+    int rank = 0;
 
-    band_means(mean, wrong, near, i, rate);
-    for (int b = 0; b < STEPS; b++) {
-        const double step = (wrong[i] - rate) * (0.75 * mean[b] - 2 * mean[b + 1] + mean[b + 2]);
-        z->sum[b] += step;
-        z->squares[b] += step * step;
+    for (int t = 0; t <= NEAREST && rank < NEAREST; t++) {
+        if (near[t] == i) return rank;
+        rank += near[t] != own;
+    }
+    return NEAREST;
+}
+
+/* Adds the steps of every `every`th row: near (asked, NEAREST + 1), a row itself may be among its neighbours. Where errors are
+ * independent, products of different pairs are not correlated; a pair that is asked from both of its rows is one. */
+static void add_steps(step_sums *z, const uint8_t *wrong, const int *near, int asked, int every, double rate)
+{
+    for (int q = 0; q < asked; q++) {
+        const int i = q * every, *own = near + (size_t)q * (NEAREST + 1);
+        for (int t = 0, rank = 0; t <= NEAREST && rank < NEAREST; t++) {
+            const int j = own[t];
+            const double product = (wrong[i] - rate) * (wrong[j] - rate);
+            if (j == i) continue;
+            const int back = j % every ? NEAREST : rank_of(near + (size_t)(j / every) * (NEAREST + 1), j, i);
+            for (int b = 0; b < STEPS; b++) {
+                const double w = z->weight[b][rank], also = back < NEAREST ? z->weight[b][back] : 0;
+                z->sum[b] += w * product;
+                z->variance[b] += w * (w + also) * product * product;
+            }
+            rank++;
+        }
     }
 }
 
@@ -213,8 +242,7 @@ static spot_status place_class(const agreement *v, int k, int every, step_sums *
     for (int i = 0; i < asked && how == SPOT_OK; i++) row[i] = of.row[i * every];
     x.row = row;
     if (how == SPOT_OK) how = spot_nearest_rows(v->c, &a, near, x, of, v->s->d, NEAREST + 1);
-    for (int i = 0; i < asked && how == SPOT_OK; i++)
-        add_steps(z, wrong, near + (size_t)i * (NEAREST + 1), i * every, (double)errors / n);
+    if (how == SPOT_OK) add_steps(z, wrong, near, asked, every, (double)errors / n);
     spot_arena_close(&a);
     return how;
 }
@@ -224,13 +252,14 @@ static spot_status place_rows(const agreement *v, double *most)
     const int every = (v->rows + SPOT_DEPEND_PLACED - 1) / SPOT_DEPEND_PLACED;
     step_sums z = { 0 };
 
+    weigh(&z);
     for (int k = 0; k < v->classes; k++) {
         SPOT_TRY(spot_check_stop(v->c));
         SPOT_TRY(place_class(v, k, every, &z));
     }
     *most = 0;
     for (int b = 0; b < STEPS; b++)
-        if (z.squares[b] > 0) *most = fmax(*most, z.sum[b] / sqrt(2 * z.squares[b]));
+        if (z.variance[b] > 0) *most = fmax(*most, z.sum[b] / sqrt(z.variance[b]));
     return SPOT_OK;
 }
 
@@ -238,12 +267,11 @@ static spot_status place_rows(const agreement *v, double *most)
 
 static spot_status test_rows(agreement *v, spot_rows_agreement *a)
 {
-    bool room = true;
+    int k = 0;
 
     SPOT_TRY(list_rows(v));
-    for (int k = 0; k < v->classes && a->order == 1; k++)
-        if (ordered_rows(v, k)) a->order = order_p(v, &room);
-    if (!room) return spot_fail(v->c, SPOT_NOMEM, "no memory for other orders of %d rows", v->rows);
+    while (k < v->classes && !ordered_rows(v, k)) k++;
+    if (k < v->classes) SPOT_TRY(order_p(v, &a->order));
     return place_rows(v, &a->step);
 }
 
