@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/groups.py level|power|cover N [WORD [both|each|all]]: what the proof of `discover` does where rows have groups.
+"""bench/groups.py MODE N [WORD [both|each|all]]: what the proof of `discover` does where rows have groups.
 
 level   Errors are chance: each group has a rate of its own, drawn from a beta distribution of mean 0.2 and the intraclass
         correlation 0, 0.1 or 0.3, and its rows lie together in the features. Counts the runs of N with a confirmed slice.
@@ -8,16 +8,24 @@ level   Errors are chance: each group has a rate of its own, drawn from a beta d
 power   2,000 rows in 25 groups of 80, 8 % of them wrong; half of the groups have four rows of a cloud of their own, of which
         40 % are wrong. Counts the runs with a confirmed slice, with groups, and with the same rows as if they were alone.
 cover   The worlds of `level`: how often the interval of a slice's excess has 0, which is its excess in new groups.
+alone   The same rows as if they were alone, in the groups' order and in none; and copies of rows with their answers, equal or
+        with noise (in standard deviations of the features). Counts the runs with a confirmed slice, with a warning that rows
+        depend on each other, and with a confirmed slice and no warning.
+detector 300 pictures of 1 to 8 boxes of two categories, and a fifth of the answers are wrong: objects that are missed, or, in
+        worlds of their own, detections of nothing. Errors are chance, at a rate of the picture's own (as in `level`), and the
+        rows of a picture lie together in the features. Pictures are groups, as they are by themselves; then each row is alone.
 
 Runs the library that SPOTTER_LIBRARY names. WORD: only the cells whose names have it. both, each, all: the search of `level`,
 as --class has it; both."""
 import ctypes as ct
 import os
 import sys
+import warnings
 
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools", "python"))
+import spotter  # noqa: E402
 from spotter import _library as side  # noqa: E402
 
 RATE = 0.2
@@ -127,8 +135,86 @@ def cover(c, times, word):
             print(f"{kind} agreement {agreement}: {inside} of {slices} intervals have 0", flush=True)
 
 
+def copies_of(name, r):
+    """Features, classes and errors of 1,000 rows that are copies of others: "copies x5 0.2"."""
+    times, noise = int(name.split()[1][1:]), float(name.split()[2])
+    of = np.repeat(np.arange(1000 // times), times)
+    y = r.integers(0, 2, len(of) // times)
+    e = r.normal(size=(len(y), 16))
+    e[:, 0] += 3 * y
+    wrong = r.random(len(y)) < RATE
+    return e[of] + noise * r.normal(size=(len(of), 16)), y[of], wrong[of]
+
+
+def tell_alone(e, y, wrong, seed):
+    """Whether a run confirms a slice, and whether it warns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = spotter.discover(e.astype("f4"), y, np.where(wrong, 0.2, 0.8).astype("f4"), seed=seed, fit=False,
+                                 picture_attributes=False, device="cpu", threads=1)
+    return bool(found.confirmed), any("depend on each other" in w for w in found.warnings_)
+
+
+def alone(c, times, word):
+    cells = [f"{kind} {a}" for kind in ("40x25", "200x5", "500x2") for a in (0, 0.1, 0.3)]
+    cells += [f"copies x{m} {noise}" for m in (2, 5) for noise in (0, 0.02, 0.1, 0.2, 0.3, 0.4, 0.6)]
+    for name in cells:
+        for order in ("in order", "shuffled"):
+            if word not in f"{name} {order}":
+                continue
+            told = []
+            for t in range(times):
+                r = np.random.default_rng([10, t, *name.encode()])
+                if "copies" in name:
+                    e, y, wrong = copies_of(name, r)
+                else:
+                    e, y, _, wrong = rows_of(name.split()[0], float(name.split()[1]), False, r)
+                at = np.arange(len(y)) if order == "in order" else r.permutation(len(y))
+                told.append(tell_alone(e[at], y[at], wrong[at], t))
+            confirmed, warned = np.array(told).T
+            print(f"{name} {order}: {confirmed.sum()} of {times} runs confirm a slice; {warned.sum()} warn; "
+                  f"{(confirmed & ~warned).sum()} confirm without a warning", flush=True)
+
+
+def detections_of(rows, agreement, r):
+    """Ground truth and detections in COCO's format: boxes that do not touch each other, nor the picture's edge."""
+    truth = {"images": [], "annotations": [], "categories": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]}
+    found, rate = [], rates_of(r, 300, agreement)
+    for i in range(300):
+        truth["images"].append({"id": i, "file_name": f"{i}.png", "width": 400, "height": 40})
+        for k in range(int(r.integers(1, 9))):
+            kind, box, wrong = int(r.integers(1, 3)), [2 + 20 * k, 2, 16, 16], r.random() < rate[i]
+            if rows == "misses" or not wrong:
+                truth["annotations"].append({"id": len(truth["annotations"]) + 1, "image_id": i, "category_id": kind,
+                                             "bbox": box, "area": 256, "iscrowd": 0})
+            if rows == "alarms" or not wrong:
+                found.append({"image_id": i, "category_id": kind, "bbox": box, "score": round(float(r.uniform(0.6, 1)), 3)})
+    return truth, found
+
+
+def detector(c, times, word):
+    for rows in ("misses", "alarms"):
+        for agreement in (0, 0.1, 0.3):
+            for groups in (None, "rows"):
+                name = f"detector's {rows} {agreement}, {'each row alone' if groups else 'pictures are groups'}"
+                if word not in name:
+                    continue
+                confirmed = n = wrong = 0
+                for t in range(times):
+                    r = np.random.default_rng([11, t, int(100 * agreement), *rows.encode()])
+                    truth, found = detections_of(rows, agreement, r)
+                    of = spotter.detections(truth, found, rows=rows, device="cpu", threads=1)
+                    picture = np.array([int(os.path.splitext(i)[0]) for i in of.images])
+                    e = r.normal(0, 3, (300, 8))[picture] + r.normal(size=(len(of), 8))
+                    told = spotter.discover(e.astype("f4"), ids=of.ids, coco=truth, detections=found, rows=rows, groups=groups,
+                                            seed=t, fit=False, picture_attributes=False, device="cpu", threads=1)
+                    confirmed, n, wrong = confirmed + bool(told.confirmed), n + len(of), wrong + int(of.wrong.sum())
+                print(f"{name}: {confirmed} of {times} runs confirm a slice; {n / times:.0f} rows a run, {wrong / n:.2f} wrong",
+                      flush=True)
+
+
 if __name__ == "__main__":
     with side.Context("cpu", 1) as context:
-        run = {"level": level, "power": power, "cover": cover}[sys.argv[1]]
+        run = {"level": level, "power": power, "cover": cover, "alone": alone, "detector": detector}[sys.argv[1]]
         search = {"both": -3, "each": -2, "all": -1}[sys.argv[4] if len(sys.argv) > 4 else "both"]
         run(context, int(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "", *([search] if run is level else []))
