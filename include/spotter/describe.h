@@ -100,10 +100,10 @@ spot_status spot_attributes_of_subject(spot_ctx *c, spot_attributes *a, const ch
 spot_status spot_attributes_of_classes(spot_ctx *c, spot_attributes *a, const uint8_t *has, char *const *class_name, int rows,
                                        int classes);
 
-/* What a picture shows without any table, from its pixels as they are decoded (Pillow's convert("RGB") and its grey "L"), in
- * the rows' boxes where they have some: brightness (mean of L), contrast (its standard deviation), colourfulness (Hasler &
- * Suesstrunk 2003), sharpness (variance of L's Laplacian), entropy of L in bits, aspect (width / height), pixels, transparency
- * (mean of 1 - alpha, of a PNG). */
+/* Numbers of a picture, which need no table: they come from its pixels as they are decoded (Pillow's convert("RGB") and its
+ * grey "L"), in the rows' boxes where they have some. They are brightness (mean of L), contrast (its standard deviation),
+ * colourfulness (Hasler & Suesstrunk 2003), sharpness (variance of L's Laplacian), entropy of L in bits, aspect (width /
+ * height), pixels, transparency (mean of 1 - alpha, of a PNG). */
 enum { SPOT_PICTURE_NUMBERS = 8 };
 typedef struct { double of[SPOT_PICTURE_NUMBERS]; } spot_picture_numbers;
 
