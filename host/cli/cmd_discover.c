@@ -29,7 +29,7 @@ typedef struct {
     cli_encoder encoder;
     cli_detector detector;
     spot_describe_files describe;
-    const char *rows, *cls, *method, *model_name[CLI_PAGE_MODELS];
+    const char *rows, *cls, *method, *merges, *model_name[CLI_PAGE_MODELS];
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least, chance;
     double holdout, level;
@@ -173,6 +173,8 @@ static const cli_row table[] = {
     { "no-report",  0,   NULL,    CLI_OFF, CLI_AT(report), .flags = CLI_MORE, .help = "no report.html" },
     { "no-fit",     0,   NULL,    CLI_OFF, CLI_AT(fit), .flags = CLI_MORE,
       .help = "no fit.safetensors, which `spotter assign` needs" },
+    { "merges",     0,   "FILE",  CLI_TEXT, CLI_AT(merges), .flags = CLI_MORE,
+      .help = "file.csv for every merge of Ward's tree of each class, with the rows, errors and single p of each cluster" },
     CLI_CI_ROWS(ci, CLI_MORE),
     { .kind = CLI_HEADING, .help = "A run in parts:", .flags = CLI_MORE },
     CLI_RUN_ROWS(0, "the classes"),
@@ -246,6 +248,8 @@ static spot_status check_folder(spot_ctx *c, const discover_flags *o)
     char path[PATH];
     struct stat st;
 
+    if (o->merges && (cli_is_input(&o->files, o->merges) || cli_is_input(&words, o->merges)))
+        return spot_fail(c, SPOT_USAGE, "--merges %s would be read and written over; choose another name", o->merges);
     if (stat(dir, &st)) return SPOT_OK;
     if (!S_ISDIR(st.st_mode)) return spot_fail(c, SPOT_IO, "--out %s is a file; choose another name", dir);
     for (const char *const *name = spot_findings_files; *name; name++) {
@@ -332,6 +336,18 @@ static spot_status write_report(spot_ctx *c, const discover_flags *o, const spot
     return spot_report_findings(c, path, 1, &s, &f, &d, &page);
 }
 
+static spot_status write_merges(spot_ctx *c, const discover_flags *o, const spot_subject *s, const spot_discover_options *d)
+{
+    spot_tree_merges m;
+    spot_status how;
+
+    if (!o->merges) return SPOT_OK;
+    how = spot_discover_merges(c, &m, s, d);
+    if (how == SPOT_OK) how = spot_tree_merges_write(c, o->merges, &m, s);
+    spot_tree_merges_close(&m);
+    return how;
+}
+
 static spot_status find_slices(spot_ctx *c, discover_flags *o, spot_findings *f, const spot_subject *s,
                                spot_discover_options *d, spot_describer *describer, outcome *e)
 {
@@ -343,6 +359,7 @@ static spot_status find_slices(spot_ctx *c, discover_flags *o, spot_findings *f,
     if (!f->count) return SPOT_OK;
     SPOT_TRY(spot_describer_run(c, describer, f, s));
     SPOT_TRY(spot_findings_write(c, o->study.place.out, f, s, d));
+    SPOT_TRY(write_merges(c, o, s, d));
     return o->report ? write_report(c, o, f, s, d) : SPOT_OK;
 }
 

@@ -7,9 +7,9 @@
  *     slices.csv     id, class, method, seed, rank, score: a line for every row of every slice. A text that a spreadsheet would
  *                    run as a formula (it begins with = + - @ or a tab, and is no number) has ' before it;
  *                    with a proof also its claim, and whether the row was found, judged or both; then the number of the slice
- *                    and of the entry that has it (spot_findings_entries); where rows have groups, the row's; and, where labels
- *                    were looked at, the class that a row with a suspect label seems to have. rank counts the slices of a class,
- *                    seed and method
+ *                    and of the entry that has it (spot_findings_entries); where rows have groups, the row's; and, where
+ *                    labels were looked at, the class that a row with a suspect label seems to have. rank counts the slices
+ *                    of a class, seed and method
  *     slices.json    the examined classes; each slice: size, error rate, mean confidence, share of all errors, nearest correct
  *                    neighbours, and its words and conjunction where it was described; the classes that were not examined,
  *                    and why; how much the features decide the answer (spot_decided); the summary, the errors of each class,
@@ -154,10 +154,10 @@ const char *spot_origin_name(int origin);              /* "found", "judged", "bo
 /* ---- the study ---- */
 
 /* SPOT_EACH_AND_ALL: each class by itself and, with a proof and rows of one class each, all rows at once as one more search, if
- * two classes at least are searched. Its slices cross classes: one of which nine tenths of the rows where it was found are of one
- * class is no test. All slices are one family of tests, and the draws of the errors are the same for all. The search finds on
- * at most 10,000 rows of each part, drawn as whole groups (some rows of one that is larger), and judges on all. A row may then
- * be in slices of two findings. */
+ * two classes at least are searched. Its slices cross classes: one of which nine tenths of the rows where it was found are of
+ * one class is no test. All slices are one family of tests, and the draws of the errors are the same for all. The search finds
+ * on at most 10,000 rows of each part, drawn as whole groups (some rows of one that is larger), and judges on all. A row may
+ * then be in slices of two findings. */
 enum { SPOT_EACH_AND_ALL = -3, SPOT_EACH_CLASS = -2, SPOT_ALL_CLASSES = -1 };
 #define SPOT_MAX_NEIGHBOURS 8
 
@@ -218,13 +218,13 @@ typedef struct {
     double rate_without;       /* error rate of its other rows; NaN: there are none */
 } spot_slice;
 
-/* How much the features decide the answer, by the 5 nearest other rows, of other groups, of a sample of at most 2,000 rows among
- * at most 20,000 (64 MB of features). Where the features are the classifier's own last layer, the answer is nearly a function
- * of them: what lies beyond a border is wrong, and slices are cells of the confusion matrix. */
+/* How much the features decide the answer, by the 5 nearest other rows, of other groups, of a sample of at most 2,000 rows
+ * among at most 20,000 (64 MB of features). Where the features are the classifier's own last layer, the answer is nearly a
+ * function of them: what lies beyond a border is wrong, and slices are cells of the confusion matrix. */
 typedef struct {
     int    rows, neighbours;   /* rows that were asked about; 0: not measured, since rows have several classes */
     double same;               /* share of neighbours with the row's answer; NaN: answers are not known */
-    double expected;           /* the same of two random rows of one class: what features that tell the class alone would give */
+    double expected;           /* the same of two random rows of one class, as features that tell the class alone would give */
     double wrong;              /* probability that more of the neighbours in its class of a wrong row are wrong than of a right
                                 * one's: 0.5 where wrong rows lie anywhere; NaN: no class has both */
     bool   decide;             /* wrong is at least 0.85 */
@@ -289,6 +289,36 @@ typedef struct {
 /* f->count is 0 where classes of other shards have no result yet. Close f also after a failure. */
 spot_status spot_discover_run(spot_ctx *c, spot_findings *f, const spot_subject *s, const spot_discover_options *o,
                               const spot_discover_place *at, spot_run_report *report);
+
+/* Ward's tree of each class that is searched, and of all rows where they are searched at once, merge by merge: every cut of
+ * it, also those that no method reports. The trees are those of the method `ward` (of its first entry in o->bdm, else of its
+ * defaults) without a reducer: of rows of length 1 with the confidence beside them. With a proof each part has a tree of its
+ * own, of the rows that the searches of the part see, and the rows of the other part are judged: a row joins each cluster that
+ * has most of its nearest rows in the tree (spot_proof_options.neighbours), as it joins a slice.
+ *
+ * p is of one cluster alone. Nobody chose it, and thousands of clusters are in a tree, of which some have a small p by chance:
+ * the least of them proves nothing, unlike the corrected p of a slice.
+ *
+ * The merges depend on nothing but the rows and the options; the same bits on every device, for any number of threads. They
+ * change nothing in the findings. Time and memory are those of one `ward` search; the trees grow on the CPU. */
+typedef struct {
+    int    cls, part;          /* class, or SPOT_ALL_CLASSES; part of the proof whose rows the tree has, -1 without a proof */
+    int    left, right;        /* what is merged: below the subject's n a row, else n + the place of an earlier merge */
+    double height;             /* of the merge, as scipy's linkage(method="ward") has it; ascending in a tree */
+    int    rows, wrong;        /* of the cluster; wrong ones among them */
+    int    judged, judged_wrong;       /* rows of the other part that join it; -1: no row is judged */
+    double p;                  /* one-sided, exact: so many judged wrong rows or more, if these were drawn at random from the
+                                * judging rows of the class. NaN: none joins, rows have groups, or the tree crosses classes */
+} spot_tree_merge;
+
+/* Tree by tree: classes in order, all rows last; of a class part 0, then part 1. */
+typedef struct { int count; spot_tree_merge *merge; } spot_tree_merges;
+
+/* o as for spot_discover. Close m also after a failure. write: CSV with a header and a line for each merge, in this order; left
+ * and right are numbers as above, class is its name ("" for all rows). */
+spot_status spot_discover_merges(spot_ctx *c, spot_tree_merges *m, const spot_subject *s, const spot_discover_options *o);
+spot_status spot_tree_merges_write(spot_ctx *c, const char *path, const spot_tree_merges *m, const spot_subject *s);
+void        spot_tree_merges_close(spot_tree_merges *m);
 
 /* How many answers the classifier gave on the rows of a class, or of all (SPOT_ALL_CLASSES; a row of several classes has as
  * many answers), and wrong ones among them. */

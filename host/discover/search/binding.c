@@ -26,7 +26,7 @@ const spot_binding_row *spot_binding(int *count)
         SIZE(spot_encoder_options), SIZE(spot_encoder_info), SIZE(spot_encoder_pictures),
         SIZE(spot_report_options), SIZE(spot_new_picture), SIZE(spot_new_pictures), SIZE(spot_gathered),
         SIZE(spot_gather_options), SIZE(spot_predictor_options), SIZE(spot_measure_options), SIZE(spot_claim_test),
-        SIZE(spot_claim_result), SIZE(spot_row_claim), SIZE(spot_row_claim_options),
+        SIZE(spot_claim_result), SIZE(spot_row_claim), SIZE(spot_row_claim_options), SIZE(spot_tree_merge), SIZE(spot_tree_merges),
         SIZE(spot_prediction), SIZE(spot_background_config), SIZE(spot_background_options), SIZE(spot_run_report),
         SIZE(spot_run_place), SIZE(spot_examine_config), SIZE(spot_examine_options),
         SIZE(spot_config), SIZE(spot_scene_config), SIZE(spot_ec), SIZE(spot_blindspot), SIZE(spot_image),
