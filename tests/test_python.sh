@@ -15,6 +15,7 @@ cd "$dir"
 /usr/bin/python3 "$OLDPWD/random_clip.py" encoder
 "$dir/venv/bin/python" "$OLDPWD/test_python.py" "$build/spotter" || fail "test_python.py"
 "$dir/venv/bin/python" -W ignore "$OLDPWD/test_python_discover.py" "$build/spotter" || fail "test_python_discover.py"
+"$dir/venv/bin/python" -W ignore "$OLDPWD/test_python_nonsense.py" || fail "test_python_nonsense.py"
 "$dir/venv/bin/python" -W ignore "$OLDPWD/test_python_manners.py" || fail "test_python_manners.py"
 "$dir/venv/bin/python" "$OLDPWD/test_python_gather.py" "$build/spotter" || fail "test_python_gather.py"
 "$dir/venv/bin/python" "$OLDPWD/test_python_exchange.py" "$build/spotter" || fail "test_python_exchange.py"

@@ -97,6 +97,20 @@ def test_discover_takes_a_detector():
             Path("found_by_program/slices.json").read_text())["findings"]
 
 
+def test_rows_alone_have_their_features_and_groups():
+    clip = "encoder/clip/model.safetensors"
+    named = dict(coco=TRUTH, detections=FOUND, images=PHOTOS, embed=clip, rows_only=True, device="cpu", threads=1)
+    rows, plain = spotter.discover(**named), rows_of(images=PHOTOS, embed=clip)
+    assert rows.ids == plain.ids and (rows.embeddings == plain.embeddings).all() and rows.embeddings.shape[1] > 1
+    assert len(set(rows._group)) == len(set(rows.images))
+    assert spotter.discover(groups="rows", **named)._group is None
+    group = np.arange(len(rows)) // 7
+    for given in (spotter.discover(groups=group, **named), rows_of(groups=group)):
+        assert (given._group == group).all() and given.fit(spotter.Ward(device="cpu", proof="cross"), features(rows)).slices_
+    for name, value in (("out", "never"), ("method", "ward"), ("embeddings", features(rows)), ("attributes", {"a": [1]})):
+        raises(f"which looks at {name}; leave {name} out", lambda: spotter.discover(**named, **{name: value}))
+
+
 def test_missed_objects_are_confirmed():
     rows = rows_of(rows="misses")
     found = rows.fit(spotter.PlaneSpot(reduce="pca", proof="cross", device="cpu", threads=1), features(rows))
@@ -182,8 +196,10 @@ def test_what_is_refused():
              "annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 5, 5]}]}
     one = [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 5, 5], "score": 0.9}]
     for words, call in (("give their folder as images", lambda: rows_of(embed="clip.safetensors")),
-                        ("it is one of both", lambda: rows_of(rows="some")), ("iou lies in", lambda: rows_of(iou=0)),
-                        ("score in [0, 1)", lambda: rows_of(score=1)), ("has no \"images\"", lambda: rows_of({}, [])),
+                        ("it is one of both", lambda: rows_of(rows="some")),
+                        ("iou is 0; it takes a number above 0", lambda: rows_of(iou=0)),
+                        ("score is 1; it takes a number from 0 to below 1", lambda: rows_of(score=1)),
+                        ("has no \"images\"", lambda: rows_of({}, [])),
                         ("nowhere.json", lambda: rows_of("nowhere.json", FOUND)),
                         ("there is no \"score\"", lambda: rows_of(TRUTH, [{"image_id": 1, "category_id": 1, "bbox": [0] * 4}])),
                         ("neither a path nor", lambda: rows_of(TRUTH, [object()])),

@@ -1,5 +1,6 @@
 """test_python_discover.py SPOTTER: run by test_python.sh in an empty folder, with the package installed. spotter.discover is
 the command: its options, its bytes."""
+import csv
 import inspect
 import json
 import pickle
@@ -18,7 +19,8 @@ program = sys.argv[1]
 FILES = ("slices.csv", "slices.json", "map.npy", "config.yaml", "fit.safetensors", "subject.safetensors")
 
 # What the command has and Python says in another way.
-ELSEWHERE = {"fail-on": "an exit code; found.confirmed tells", "junit": "a command's file for continuous integration",
+ELSEWHERE = {"fail-on": "an exit code; found.confirmed tells", "merges": "found.merges has them",
+             "junit": "a command's file for continuous integration",
              "sarif": "the same", "summary": "the same",
              "json": "found.json is the document", "log": "verbose, and the warnings of Python",
              "describe-clean": "there is one way only"}
@@ -144,6 +146,169 @@ def test_new_rows_are_assigned_by_number():
         spotter.schema()["$defs"]["proof"]["properties"]) | {"class", "class_rate", "judged_wrong", "method"} | set(
         spotter.schema()["$defs"]["slice"]["properties"]["labels"]["properties"])
     assert set(found.slices.columns) <= words, set(found.slices.columns) - words
+
+
+def assigned(found, *options):
+    """(row, class, rank, number) of the lines of `spotter assign`."""
+    subprocess.run([program, "assign", found, *options, "--out", "assigned.csv"], check=True, capture_output=True)
+    with open("assigned.csv", newline="") as f:
+        return sorted((int(r["row"]), r["class"], int(r["rank"]), int(r["number"])) for r in csv.DictReader(f))
+
+
+def test_rules_and_groups_take_new_rows_as_the_command_does():
+    feature, target, probs, blind = planted(900)
+    new, new_target, new_probs, _ = planted(300, seed=1)
+    video = np.random.default_rng(2).permutation(900) // 5
+    table = {"spot": np.where(blind, "in", "out"), "size": np.arange(900) % 7}
+    found = spotter.discover(feature, target, probs, groups=video, attributes=table, out="ruled", report=False, device="cpu")
+    assert any(s.rule and s.claim == "confirmed" and s.proof.judged_groups for s in found.slices_), found
+    np.savez("ruled.npz", e=new, y=new_target, p=new_probs, g=np.arange(300) // 3)
+    options = ("-e", "ruled.npz:e", "-y", "ruled.npz:y", "-p", "ruled.npz:p")
+    told = assigned("ruled", *options)
+    assert told == assigned("ruled", *options, "--groups", "ruled.npz:g")          # which decide the tests, not the slices
+    package("pandas")
+    for one in (found, pickle.loads(pickle.dumps(found))):
+        for given in ((new, new_target, new_probs), (new, new_target)):
+            frame = one.assign(*given)
+            assert sorted(zip(frame["row"], frame["class"], frame["rank"], frame["number"])) == told and told
+
+
+def test_versions_are_compared_by_groups():
+    rng, video = np.random.default_rng(3), np.arange(1000) // 25
+    feature, target = rng.normal(0, 1, (1000, 8)).astype(np.float32), np.arange(1000) % 2
+    answers = []
+    for k in range(2):
+        wrong = (rng.random(40) < 0.25)[video]
+        answers.append(np.where(np.eye(2)[np.where(wrong, 1 - target, target)] > 0, 0.9, 0.1).astype(np.float32))
+        np.save(f"version_{k}.npy", answers[-1])
+    np.save("version_e.npy", feature), np.save("version_y.npy", target), np.save("version_g.npy", video)
+    alone, grouped = (spotter.compare(feature, target, *answers, spotter.Ward(device="cpu"), groups=g) for g in (None, video))
+    said = subprocess.run([program, "compare", "version_0.npy", "version_1.npy", "-e", "version_e.npy", "-y", "version_y.npy",
+                           "-m", "ward", "--json", "--device", "cpu", "--groups", "version_g.npy"], capture_output=True,
+                          text=True)
+    told = json.loads(said.stdout)
+    assert [(c.rows, c.lost, c.gained, c.groups) for c in grouped.classes] == [
+        (c["rows"], c["lost"], c["gained"], c["groups"]) for c in told["classes"]]
+    assert [(c.low, c.high) for c in grouped.classes] == [(c["change"]["low"], c["change"]["high"]) for c in told["classes"]]
+    assert [(s.rows, s.groups, s.verdict) for s in grouped.slices] == [
+        (s["rows"], s.get("groups", 0), s["verdict"]) for s in told["slices"]]
+    for a, b in zip(alone.classes, grouped.classes):
+        assert a.groups == 0 and b.groups == 40 and (a.lost, a.gained) == (b.lost, b.gained)
+        assert b.low <= a.low and b.high >= a.high and b.p_worse >= a.p_worse
+    own = spotter.compare(feature, target, *answers, spotter.Ward(device="cpu"), groups=range(1000))
+    assert repr(own) == repr(alone)
+    raises("groups has 999", lambda: spotter.compare(feature, target, *answers, groups=video[1:]))
+
+
+def tree_of(merges, n):
+    """scipy's linkage of merges of one tree whose leaves are the n rows."""
+    return np.array([[m.left, m.right, m.height, m.rows] for m in merges])
+
+
+def test_merges_are_those_of_scipy():
+    hierarchy = package("scipy.cluster.hierarchy").cluster.hierarchy
+    feature, target, probs, _ = planted(300)
+    found = spotter.discover(feature, target, probs, proof=False, class_="all", method="ward", device="cpu")
+    unit = feature.astype(np.float64) / np.linalg.norm(feature.astype(np.float64), axis=1, keepdims=True)
+    unit -= unit.mean(0)
+    unit *= 1 / np.sqrt((unit ** 2).sum(1).mean())
+    sure = probs[np.arange(300), target]
+    want = hierarchy.linkage(np.column_stack([unit, sure]).astype(np.float32).astype(np.float64), "ward")
+    got = tree_of(found.merges, 300)
+    assert got.shape == want.shape and np.allclose(np.sort(got[:, 2]), want[:, 2], rtol=1e-9, atol=1e-12)
+    assert hierarchy.is_valid_linkage(got)
+    members, wrong = [{i} for i in range(300)], probs.argmax(1) != target
+    for m in found.merges:
+        members.append(members[m.left] | members[m.right])
+        assert m.rows == len(members[-1]) and m.wrong == wrong[list(members[-1])].sum() and m.rate == m.wrong / m.rows
+        assert (m.class_, m.part, m.judged, m.judged_wrong) == (None, None, None, None) and np.isnan(m.p)
+    for k in (2, 5, 20):                               # the cuts are the same groups of rows
+        cuts = [hierarchy.fcluster(z, k, "maxclust") for z in (got, want)]
+        assert len({*zip(*cuts)}) == k, k
+    slices = {tuple(s.rows) for s in found.slices_}
+    assert slices <= {tuple(sorted(m)) for m in members}       # what the method reports is a cluster of its tree
+
+
+def test_merges_are_judged_by_the_other_part():
+    stats = package("scipy.stats").stats
+    feature, target, probs, blind = planted(400)
+    found = spotter.discover(feature, target, probs, device="cpu", class_="each")
+    wrong, seen = probs.argmax(1) != target, set()
+    members = [{i} for i in range(400)]
+    for m in found.merges:
+        members.append(members[m.left] | members[m.right])
+    for name in "012":
+        mine = np.flatnonzero(target == int(name))
+        trees = [[(m, members[400 + i]) for i, m in enumerate(found.merges) if (m.class_, m.part) == (name, q)] for q in (0, 1)]
+        if not trees[0]:
+            continue
+        seen.add(name)
+        roots = [t[-1][1] for t in trees]
+        assert roots[0] | roots[1] == set(mine) and not roots[0] & roots[1]
+        for q in (0, 1):
+            own, others = np.array(sorted(roots[q])), np.array(sorted(roots[1 - q]))
+            far = ((feature[others][:, None].astype(np.float64) - feature[own][None]) ** 2).sum(2)
+            near = own[np.argsort(far, axis=1, kind="stable")[:, :5]]
+            for m, rows in trees[q]:
+                joins = others[np.isin(near, list(rows)).sum(1) >= 3]
+                assert (m.judged, m.judged_wrong) == (len(joins), wrong[joins].sum()), (m, len(joins))
+                p = stats.hypergeom.sf(m.judged_wrong - 1, len(others), wrong[others].sum(), m.judged) if m.judged else np.nan
+                assert np.isclose(m.p, p, rtol=1e-9, equal_nan=True), (m, p)
+    assert "1" in seen
+    again = pickle.loads(pickle.dumps(found))
+    assert repr(again.merges) == repr(found.merges)
+    grouped = spotter.discover(feature, target, probs, groups=np.arange(400) // 4, device="cpu", method="ward")
+    assert all(np.isnan(m.p) for m in grouped.merges) and any(m.judged for m in grouped.merges)
+    assert {m.class_ for m in grouped.merges} > {None}
+
+
+def test_the_file_of_merges_changes_nothing_else():
+    feature, target, probs, _ = planted(400)
+    np.savez("merged.npz", e=feature, y=target, p=probs)
+    base = ("-e", "merged.npz:e", "-y", "merged.npz:y", "-p", "merged.npz:p")
+    by_program("unmerged", *base), by_program("merged", *base, "--merges", "merges.csv")
+    names = {p.name for p in Path("unmerged").iterdir() if p.is_file()}
+    assert names == {p.name for p in Path("merged").iterdir() if p.is_file()}
+    for name in names - {"report.html"}:
+        assert Path("unmerged", name).read_bytes() == Path("merged", name).read_bytes(), name
+    found = spotter.discover(feature, target, probs, device="cpu")
+    with open("merges.csv", newline="") as f:
+        lines = list(csv.reader(f))
+    assert lines[0] == ["class", "part", "left", "right", "height", "rows", "wrong", "rate", "judged", "judged_wrong", "p"]
+    assert len(lines) == 1 + len(found.merges)
+    for line, m in zip(lines[1:], found.merges):
+        said = [None if v == "" else v if k == 0 else float(v) for k, v in enumerate(line)]
+        assert said[0] == m.class_ and said[1:10] == list(m[1:10]) and (np.isnan(m.p) if said[10] is None else said[10] == m.p)
+    for name in ("merged.npz", "nowhere/merges.csv"):
+        done = subprocess.run([program, "discover", *base, "--out", "merged_2", "--device", "cpu", "--merges", name],
+                              capture_output=True, text=True)
+        assert done.returncode == (2 if name == "merged.npz" else 4), done
+    assert np.load("merged.npz")["e"].shape == feature.shape
+
+
+def test_the_encoder_of_joined_features_is_told():
+    clip = "encoder/clip/model.safetensors"
+    if not Path(clip).exists():
+        raise Skip(f"no {clip}")
+    photos = sorted(Path("encoder/photos").rglob("*.png"))
+    n = len(photos)
+    target, r = np.arange(n) % 2, np.random.default_rng(0)
+    probs = np.where(r.random(n) < 0.4, 0.2, 0.8).astype(np.float32)
+    feature = r.normal(size=(n, 4)).astype(np.float32)
+    names = [str(p.relative_to("encoder/photos")) for p in photos]
+    given = {"least": 1, "method": "ward", "proof": False, "device": "cpu", "picture_attributes": False}
+    folder, listed = (spotter.discover(feature, target, probs, ids=names, images=images, embed=clip, **given)
+                      for images in ("encoder/photos", photos))
+    sources = [found.json["subject"]["sources"] for found in (folder, listed)]
+    assert sources[0] == sources[1] and sources[0][1]["encoder"], sources
+    assert folder.json["subject"]["encoder"] == listed.json["subject"]["encoder"]
+    alone = [spotter.discover(None, target, probs, ids=names, images=images, embed=clip, **given) for images in (
+        "encoder/photos", photos)]
+    assert alone[0].json["subject"]["encoder"] == alone[1].json["subject"]["encoder"] == sources[0][1]["encoder"]
+    pictures = {"ids": names, "images": photos, "embed": clip, **given}
+    raises("embeddings", lambda: spotter.discover(feature.tolist()[1:], target, probs, **pictures))
+    again = spotter.discover(feature.tolist(), target, probs, **pictures)
+    assert again.json["subject"]["sources"] == sources[1]
 
 
 def test_features_of_several_sources():

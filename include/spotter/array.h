@@ -40,6 +40,7 @@ typedef struct {
     char     **column;                     /* names of the columns of a .csv, malloc'd in one block; else NULL */
     bool       comma;                      /* words of a .csv whose numbers have decimal commas */
     bool       padded;                     /* whole numbers of a .csv, and some have zeros in front, which the words may need */
+    const char *encoder;                   /* name of the encoder that made an array of the caller; NULL: not known */
 } spot_array;
 
 /* `where` is "FILE" or "FILE:NAME". limit: the most bytes of the array; 0: as much as memory has. */

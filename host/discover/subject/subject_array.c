@@ -68,10 +68,11 @@ void spot_subject_array_close(spot_array *a, const spot_subject_files *files)
 spot_status spot_subject_array_maker(spot_ctx *c, spot_subject *s, const spot_array *a, const spot_subject_files *files,
                                      const char *where)
 {
+    const spot_array *lent = lent_as(files, where);
     spot_notes notes;
 
-    *s->encoder = 0;
-    if (lent_as(files, where)) return SPOT_OK;
+    snprintf(s->encoder, sizeof s->encoder, "%s", lent && lent->encoder ? lent->encoder : "");
+    if (lent) return SPOT_OK;
     SPOT_TRY(spot_array_notes(c, &notes, a, where));
     snprintf(s->encoder, sizeof s->encoder, "%.31s", notes.text[SPOT_NOTE_ENCODER]);
     return SPOT_OK;

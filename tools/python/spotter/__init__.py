@@ -23,7 +23,7 @@ from ._library import InputError, ParameterError, SpotterError, VERSION as __ver
 from ._look import Look, look
 from .background import Background
 from .examine import Examine
-from ._slices import Interval, Piece, Proof, Slice, schema
+from ._slices import Interval, Merge, Piece, Proof, Slice, schema
 from ._tables import Rows, read_rows
 from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domino, George, Influence, Itemsets, JoinSpot,
                       KMeans, Method, Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Spotlight, Ward)
@@ -31,10 +31,10 @@ from .versions import Change, ChangedSlice, Comparison, compare
 
 __all__ = ["Background", "Barlow", "Change", "ChangedSlice", "Claim", "Comparison", "Confidence", "Confusion", "Count",
            "DbscanGroup", "Density", "Detections", "Domino", "Examine", "Found", "George", "Influence", "InputError",
-           "Interval", "Itemsets", "JoinSpot", "KMeans", "Look", "Method", "Mistakes", "Multiaccuracy", "NewPicture",
+           "Interval", "Itemsets", "JoinSpot", "KMeans", "Look", "Merge", "Method", "Mistakes", "Multiaccuracy", "NewPicture",
            "NotFittedError", "ParameterError", "Piece", "PlaneSpot", "Proof", "Random", "RowClaim", "Rows", "SVM", "Slice",
-           "SpotterError", "Spotlight", "Ward", "compare", "detections", "discover", "look", "read_rows", "scene", "schema", "shifts",
-           "__version__"]
+           "SpotterError", "Spotlight", "Ward", "compare", "detections", "discover", "look", "read_rows", "scene", "schema",
+           "shifts", "__version__"]
 
 if TYPE_CHECKING:                                      # both are loaded when they are asked for, below
     from . import shifts as shifts

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes as ct
 import html
 import math
+import numbers
 import os
 import warnings
 from dataclasses import dataclass, replace
@@ -17,6 +18,8 @@ from ._arrays import Array, as_array, floats, matrix
 from ._classifier import PREDICT, Classifier
 from ._encoder import Encoder
 from ._fitted import Fitted, Subject
+from ._given import SEEDS, flag, refuse, shown, text as as_text, whole
+from ._given import level as as_level
 from ._library import Context, InputError, lib, texts
 from ._slices import Interval, Slice, frame
 
@@ -108,12 +111,12 @@ class Claim:
             raise InputError("give wrong or probs, one of them")
         if probs is not None:
             return replace(self, pictures=self._predicted(floats(as_array(probs, "probs"), "probs")), model=model)
-        answers = list(as_array(wrong, "wrong").tolist())
+        answers = as_array(wrong, "wrong").reshape(-1).tolist()
         if len(answers) != n:
             raise InputError(f"wrong has {len(answers)} entries; there are {n} pictures")
         odd = [v for v in answers if not (v is None or v != v or v in (0, 1))]
         if odd:
-            raise InputError(f"wrong has {odd[0]!r}; it takes 0, 1, and None where it is not known")
+            raise InputError(f"wrong has {shown(odd[0])}; it takes 0, 1, and None where it is not known")
         known = [None if v is None or v != v else bool(v) for v in answers]
         return replace(self, pictures=[p._replace(wrong=v, predicted=None) for p, v in zip(self.pictures, known)], model=model)
 
@@ -165,8 +168,7 @@ def _bytes(text: Optional[str]) -> Optional[bytes]:
 def claim_of(slices: Sequence[Slice], which: Union[None, int, Slice], names: List[str], text: Optional[str], word: int,
              label: Optional[str], level: float) -> Claim:
     """The claim of a slice, or of a text, without pictures."""
-    if not 0 < level <= 0.5:
-        raise InputError(f"level is {level}; it takes a number above 0, up to 0.5")
+    level = as_level(level)
     s, place = _slice_of(slices, which)
     if s is None:
         if text is None:
@@ -175,8 +177,8 @@ def claim_of(slices: Sequence[Slice], which: Union[None, int, Slice], names: Lis
     if text is None:
         if not s.words:
             raise InputError(f"slice {place} has no words; call describe(words) first, or give a text")
-        if not 1 <= word <= len(s.words):
-            raise InputError(f"slice {place} has {len(s.words)} phrases; word={word} is not among them")
+        if not isinstance(word, numbers.Integral) or not 1 <= word <= len(s.words):
+            raise InputError(f"slice {place} has {len(s.words)} phrases; word={shown(word)} is not among them")
         text = s.words[word - 1]["phrase"]
     own = None if s.class_ < 0 or not names else s.name
     if own is not None and label is not None and label != own:
@@ -191,9 +193,13 @@ def _slice_of(slices: Sequence[Slice], which: Union[None, int, Slice]) -> Any:
         return None, None
     if isinstance(which, Slice):
         return which, which.number
-    if not 1 <= which <= len(slices):
-        raise InputError(f"there is no slice {which}; there are {len(slices)}, numbered from 1 as on the page")
+    if not isinstance(which, numbers.Integral) or not 1 <= which <= len(slices):
+        raise InputError(f"there is no slice {shown(which)}; there are {len(slices)}, numbered from 1 as on the page")
     return slices[which - 1], int(which)
+
+
+def _check_pick(most: int, seed: int) -> None:
+    whole(most, "most", 1, 10 ** 6), whole(seed, "seed", 0, SEEDS - 1)
 
 
 def _label(claim: Claim) -> int:
@@ -288,9 +294,10 @@ class RowClaim:
     """The claim that the classifier fails more often on the rows of a rule than on those of their class, judged on the rows of
     fit (include/spotter/claim.h).
 
-    verdict: "confirmed", "suggested" or "chance"; confirmed: bool. rows (size,) int: those of the rule, wrong of them; rate: their
-    share; class_rate: error rate of their classes; excess: rate less class_rate, an Interval, whose ends are NaN where rows
-    have `groups`. p: of this claim alone; corrected_p: for all `rules` of at most two items of the table at once, NaN for a claim that is none of these."""
+    verdict: "confirmed", "suggested" or "chance"; confirmed: bool. rows (size,) int: those of the rule, wrong of them; rate:
+    their share; class_rate: error rate of their classes; excess: rate less class_rate, an Interval, whose ends are NaN where
+    rows have `groups`. p: of this claim alone; corrected_p: for all `rules` of at most two items of the table at once, NaN for
+    a claim that is none of these."""
     rule: str
     class_: Optional[str]
     verdict: str
@@ -333,7 +340,10 @@ class Gathers:
         "brightness<0.2". attributes: path of a CSV with a record for each row, or "FILE.csv:COLUMN" with their ids; None: those
         that the methods of fit looked at. A rule of one or two items is corrected for all such rules of the table at once; any
         other is at most "suggested". new: the rows were collected after the claim was made: one test without correction."""
-        held = self._fitted()
+        held, said = self._fitted(), as_text(rule if isinstance(rule, str) else "", "rule")
+        if not isinstance(rule, str):
+            refuse(rule, "rule", "a text such as \"apps & colour=grey\"")
+        options = c_side.RowClaimOptions(as_level(level), whole(seed, "seed", 0, SEEDS - 1), flag(new, "new"))
         s, k, table = held.subject.c, c_side.RowClaim(), c_side.Attributes()
         own = ct.byref(held.attributes if attributes is None else table)
         with Context(self.device, self.threads) as c:
@@ -341,9 +351,8 @@ class Gathers:
                 if attributes is not None:
                     c("spot_attributes_of_subject", own, c_side.bytes_of(attributes), ct.byref(s))
                 c("spot_row_claim_read", ct.byref(k), ct.byref(s), own,
-                  None if attributes is None else c_side.bytes_of(attributes), str(rule).encode())
-                c.patiently("spot_row_claim_judge", ct.byref(k), ct.byref(s), own,
-                            ct.byref(c_side.RowClaimOptions(level, seed, new)))
+                  None if attributes is None else c_side.bytes_of(attributes), said)
+                c.patiently("spot_row_claim_judge", ct.byref(k), ct.byref(s), own, ct.byref(options))
                 rows = np.flatnonzero(np.ctypeslib.as_array(k.member, (s.n,)))
             finally:
                 lib.spot_row_claim_close(ct.byref(k))
@@ -368,6 +377,9 @@ class Gathers:
         claim.judge(probs=...). most: gathered pictures, and as many controls, drawn by seed. level: of the test."""
         held, embed = self._fitted(), self._embed if embed is None else embed
         claim = self._claim(slice, text, word, label, level)
+        _check_pick(most, seed), whole(resize, "resize", 0, 16384), whole(crop, "crop", 1, 4096)
+        if predict is not None and not callable(predict):
+            refuse(predict, "predict", "a function from pictures to probabilities")
         if images is None or embed is None:
             raise InputError("give the folder of new pictures (images) and a CLIP (embed), unless fit got one; for rows that "
                              "have features call gather_rows")
@@ -386,6 +398,7 @@ class Gathers:
         of fit are not left out. Other parameters as in gather."""
         held = self._fitted()
         claim = self._claim(slice, text, word, label, level)
+        _check_pick(most, seed)
         feature = matrix(embeddings, "embeddings")
         if targets is None and claim.class_ is not None and claim.names:
             target: Any = [claim.names[_label(claim)]] * len(feature)

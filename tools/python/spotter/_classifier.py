@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes as ct
+import json
 import os
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from . import _library as c_side
 from ._arrays import Array, as_array
+from ._given import flag, plain, refuse, shown, text, whole
 from ._library import SIZES, Context, InputError, lib
 
 Place = Union[str, "os.PathLike[str]"]                  # a path
@@ -21,16 +23,24 @@ PREDICT = ct.CFUNCTYPE(ct.c_int, ct.c_void_p, ct.c_void_p, ct.POINTER(c_side.Pre
 def group(name: str, given: Group, **defaults: Any) -> Dict[str, Any]:
     """A group of the config: the given settings over the defaults."""
     if given is not None and not isinstance(given, Mapping):
-        raise InputError(f"{name} is a group of settings; give a dict, not {given!r}")
+        raise InputError(f"{name} is a group of settings; give a dict, not {shown(given)}")
     return {**defaults, **(given or {})}
 
 
 def groups(**lists: Groups) -> Dict[str, Any]:
     """The lists of groups that are given."""
     for name, given in lists.items():
-        if isinstance(given, (str, Mapping)) or given is not None and not all(isinstance(g, Mapping) for g in given):
-            raise InputError(f"{name} is a list of groups; give a list of dicts, not {given!r}")
+        if given is not None and not (isinstance(given, (list, tuple)) and all(isinstance(g, Mapping) for g in given)):
+            raise InputError(f"{name} is a list of groups; give a list of dicts, not {shown(given)}")
     return {name: [dict(g) for g in given] for name, given in lists.items() if given is not None}
+
+
+def config_text(config: Dict[str, Any]) -> bytes:
+    """A config as JSON, which is YAML."""
+    try:
+        return json.dumps(config, default=plain).encode()
+    except (TypeError, ValueError) as e:
+        raise InputError(f"a setting is no number, text, list or dict: {e}") from None
 
 
 class Classifier:
@@ -42,9 +52,13 @@ class Classifier:
 
     def __init__(self, predict: Callable[[Array], Any], identity: Optional[str], side: int, device: str = "auto",
                  threads: int = 0, verbose: bool = False) -> None:
-        self.predict, self.identity = predict, identity
+        if not callable(predict):
+            refuse(predict, "predict", "a function from pictures to logits")
+        whole(threads, "threads", 0, 1024)
+        self.predict, self.identity, self._named = predict, identity, text(identity, "identity")
         self.failure: Optional[BaseException] = None
-        self.machine: Dict[str, Any] = {"device": device, "threads": threads, "verbose": verbose}
+        self.machine: Dict[str, Any] = {"device": device, "threads": threads, "verbose": flag(verbose, "verbose")}
+        side = whole(side, "size", 1, 16384)
         self.widths = [array.shape[1] for array in self._answers(np.full((1, side, side, 3), 128, np.uint8))]
 
     def _answers(self, rgb: Array) -> List[Array]:
@@ -77,7 +91,7 @@ class Classifier:
         """Parses the config's text and runs the study; an exception of predict goes on here."""
         call, self.failure = PREDICT(self._call), None
         options.function, options.place.shards, options.outputs = ct.cast(call, ct.c_void_p), 1, self.widths[0]
-        options.identity = None if self.identity is None else self.identity.encode()
+        options.identity = self._named
         cfg, report = c_side.Config(f"{study}_config"), (ct.c_char * SIZES["spot_run_report"])()
         with Context(**self.machine) as c:
             c(f"{study}_parse", cfg.c, config, ct.c_size_t(len(config)), b"")

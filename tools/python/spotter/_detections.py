@@ -3,20 +3,20 @@ from __future__ import annotations
 
 import ctypes as ct
 import json
-import numbers
 import os
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
 from . import _library as c_side
 from ._arrays import Array, matrix
 from ._fitted import Subject, read_subject
-from ._inputs import Inputs, is_path
+from ._given import choice, flag, is_path, real, shown, whole
+from ._inputs import Inputs
 from ._library import Context, InputError, lib
 from ._slices import frame
 
-ROWS = {"both": 0, "misses": 1, "alarms": 2}
+ROWS = ("both", "misses", "alarms")                     # as spot_detection_options numbers them
 
 
 def _copy(pointer: Any, kind: Any, n: int) -> Array:
@@ -111,17 +111,36 @@ def json_file(inputs: Inputs, given: Any, name: str) -> bytes:
 
 def detection_options(inputs: Inputs, detections: Any, iou: float, score: float, rows: str,
                       context: float) -> c_side.DetectionOptions:
-    if rows not in ROWS:
-        raise InputError(f"rows is {rows!r}; it is one of {', '.join(ROWS)}")
-    if not all(isinstance(v, numbers.Real) for v in (iou, score, context)) or not 0 < iou <= 1 or not 0 <= score < 1:
-        raise InputError(f"iou is {iou!r}, score {score!r} and context {context!r}; iou lies in (0, 1], score in [0, 1), and "
-                         "context is a number")
-    return c_side.DetectionOptions(json_file(inputs, detections, "detections"), iou, score, ROWS[rows], context)
+    kind = choice(rows, "rows", ROWS)
+    real(iou, "iou", 0, 1, above=True), real(score, "score", 0, 1, below=True), real(context, "context", 0, 10)
+    return c_side.DetectionOptions(json_file(inputs, detections, "detections"), iou, score, kind, context)
+
+
+def rows_of(ground_truth: Any, detections: Any, images: Any, embed: Any, iou: float, score: float, rows: str, context: float,
+            groups: Any, machine: Tuple[str, int, bool], more: Dict[str, Any]) -> Detections:
+    """The rows, as `detections` gives them. groups: "rows", a path, or a word for each row. more: other fields of
+    spot_subject_files."""
+    inputs = Inputs()
+    try:
+        options = detection_options(inputs, detections, iou, score, rows, context)
+        if embed is not None and images is None:
+            raise InputError(f"{shown(embed)} looks at pictures; give their folder as images")
+        given = {"coco": json_file(inputs, ground_truth, "ground_truth"), "detections": ct.pointer(options),
+                 "images": None if images is None else c_side.bytes_of(images),
+                 "embed": None if embed is None else c_side.bytes_of(embed), **more}
+        if groups is not None:
+            given["groups"] = c_side.bytes_of(groups) if is_path(groups) else inputs.groups(groups)
+        for name, value in given.items():
+            setattr(inputs.files, name, value)
+        with Context(*machine) as c:
+            return Detections(read_subject(c, inputs).c, c.warnings)
+    finally:
+        inputs.close()
 
 
 def detections(ground_truth: Any, detections: Any, images: Any = None, embed: Any = None, iou: float = 0.5, score: float = 0.5,
                rows: str = "both", context: float = 0.1, skip_unreadable: bool = False, device: str = "auto",
-               threads: int = 0, groups: Optional[str] = None) -> Detections:
+               threads: int = 0, groups: Any = None) -> Detections:
     """A detector's answers as rows: every object of the ground truth and every detection is one.
 
         rows = spotter.detections("truth.json", "found.json", images="photos", embed="clip.safetensors")
@@ -132,20 +151,7 @@ def detections(ground_truth: Any, detections: Any, images: Any = None, embed: An
     which makes an embedding of each box with `context` (a share of its longer side) around it. iou: least IoU of a match;
     score: detections below it do not exist. rows: "both", "misses" (objects alone) or "alarms" (detections alone).
     skip_unreadable: without it a picture that cannot be read is an InputError. The rows of a picture are a group, which stays
-    together in a proof; groups="rows": each row is alone. Matches are those of pycocotools."""
-    inputs = Inputs()
-    try:
-        options = detection_options(inputs, detections, iou, score, rows, context)
-        if embed is not None and images is None:
-            raise InputError(f"{embed} looks at pictures; give their folder as images")
-        files = inputs.files
-        files.coco, files.skip, files.detections = json_file(inputs, ground_truth, "ground_truth"), skip_unreadable, ct.pointer(
-            options)
-        files.images = None if images is None else c_side.bytes_of(images)
-        files.groups = None if groups is None else c_side.bytes_of(groups)
-        files.embed = None if embed is None else c_side.bytes_of(embed)
-        with Context(device, threads) as c:
-            owner = read_subject(c, inputs)
-            return Detections(owner.c, c.warnings)
-    finally:
-        inputs.close()
+    together in a proof; groups="rows": each row is alone; else a path, or a word for each row. Matches are those of
+    pycocotools."""
+    return rows_of(ground_truth, detections, images, embed, iou, score, rows, context, groups,
+                   (device, whole(threads, "threads", 0, 1024), False), {"skip": flag(skip_unreadable, "skip_unreadable")})

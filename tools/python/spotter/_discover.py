@@ -2,44 +2,30 @@
 from __future__ import annotations
 
 import ctypes as ct
-import difflib
-import inspect
-import json
-import numbers
 import os
-import re
 import warnings
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _library as c_side
-from . import _settings
 from ._arrays import Array, is_missing, matrix
 from ._claims import Gathers
 from ._encoder import Encoder
-from ._fitted import PROOF, Fitted, Search, Subject
-from ._detections import detection_options, json_file
-from ._detections import detections as rows_of
+from ._fitted import Fitted, Search, Subject
+from ._detections import detection_options, json_file, rows_of
+from ._given import equal, file_bytes, flag, is_path, listed, listed_or_file, seeds
 from ._hugging import picture_paths
-from ._inputs import Inputs, as_numbers, is_path, of_frame, plain_labels
-from ._library import Context, InputError, lib, texts
-from ._method import Method, class_number
+from ._inputs import Inputs, as_numbers, of_frame, plain_labels
+from ._library import Context, InputError, lib
+from ._method import class_number
+from ._options import (DEFAULT, bytes_of_size, check_given, check_inputs, encoder_options, methods_text, names_of, path_of,
+                       proof_options, reading_of, shard_of)
 from ._results import PAGE_ADVICE, Results, check_folder, page_options, write_report
-from ._slices import as_html, columns, frame
+from ._slices import Merge, as_html, columns, frame
+from ._words import Words
 
-DEFAULT = "joinspot,ward"
 RULES = {"method": "itemsets", "representation": "attributes", "longest": 2, "top": 20}    # spot_discover_rules adds them
-ACTIVATIONS = ("config", "quick_gelu", "gelu")
-PRECISIONS = ("fp32", "bf16")
-PAGE = ("budget", "full", "matte", "title", "model_name", "data_name", "date")
-BELONG = ((("out",), ("replace", "shard", "max_seconds", "starts", "beside", *PAGE)),
-          (("detections",), ("iou", "score", "rows", "context", "rows_only")),
-          (("images",), ("skip_unreadable", "follow_links", "resize", "crop", "exif", "pillow")),
-          (("words",), ("describe", "phrases", "describe_vocabulary", "describe_cut")),
-          (("embed", "describe"), ("embed_config", "embed_heads", "embed_activation", "embed_end_token", "embed_precision")))
-WHOLE = ("resize", "crop", "least", "chance", "phrases", "top", "starts", "threads")
-NUMBERS = ("max_seconds", "budget", "iou", "score", "context", "holdout", "level")
 
 
 class Found(Results, Gathers):
@@ -55,6 +41,7 @@ class Found(Results, Gathers):
     warnings_: List[str]
     notes_: List[str]
     out: Optional[str]
+    _merges: Optional[List[Merge]] = None
 
     def __init__(self, held: Fitted, heard: Tuple[List[str], List[str]], out: Optional[str], embed: Any, top: int) -> None:
         self._held, self.out, self._embed, self._top = held, out, embed, top
@@ -78,6 +65,13 @@ class Found(Results, Gathers):
         return [s for s in self.slices_ if s.claim == "confirmed"]
 
     @property
+    def merges(self) -> List[Merge]:
+        """Every merge of Ward's tree of each class, a Merge, as the file of `--merges` has them; computed when first asked."""
+        if self._merges is None:
+            self._merges = self._held.merges()
+        return self._merges
+
+    @property
     def json(self) -> Dict[str, Any]:
         return self._held.told()
 
@@ -85,7 +79,8 @@ class Found(Results, Gathers):
         """Writes a folder of findings, the same bytes as the command's; report: with report.html. Findings of other rows, and
         files of others, are an InputError, with replace they are written over."""
         page = os.path.join(os.fsdecode(c_side.bytes_of(out)), "report.html")
-        if not replace:
+        report = flag(report, "report")
+        if not flag(replace, "replace"):
             with Context(self.device, self.threads) as c:
                 check_folder(c, out, self._held.subject)
                 if report and os.path.isdir(os.path.dirname(page)):            # else it is made
@@ -111,7 +106,7 @@ class Found(Results, Gathers):
         new = Subject(feature, given, probs, losses, names=known.names, called="labels")
         row, place = np.nonzero(held.assign(new, True))
         ids = range(len(feature)) if ids is None else ids
-        names = [str(i) for i in _listed(ids, "ids", "a list with a place for each row")]
+        names = [str(i) for i in listed(ids, "ids")]
         _check_length(names, len(feature), "ids")
         return frame({"row": row, "id": [names[i] for i in row], "class": [self.slices_[k].name for k in place],
                       "rank": [self.slices_[k].rank for k in place], "number": place + 1}, "assign")
@@ -142,170 +137,6 @@ class Found(Results, Gathers):
 
 
 # --- The parts of a call.
-def _entry(name: str) -> Dict[str, Any]:
-    """A method with its reducer, such as planespot-tsne, as a config says it."""
-    method, _, reducer = str(name).strip().partition("-")
-    known = _settings.methods()
-    if method not in known:
-        near = difflib.get_close_matches(method, known, 1)
-        takes = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(known)}"
-        raise InputError(f"method has {method!r}; {takes}")
-    by = "attributes" if known[method]["representation"].default == "attributes" else "model"
-    return {"method": method, "representation": by, **({"reduce": reducer} if reducer else {})}
-
-
-def _methods(method: Any) -> bytes:
-    """Names, one text with commas or a list; or Methods with settings of their own."""
-    each = method.split(",") if isinstance(method, str) else [method] if isinstance(method, Method) else method
-    entries: List[Dict[str, Any]] = []
-    for one in _listed(each, "method", "names, or a list of names and Methods") or ():
-        entries += json.loads(one._text())["bdms"] if isinstance(one, Method) else [_entry(one)]
-    if not entries:
-        raise InputError("method names no method")
-    return json.dumps({"seed": 0, "bdms": entries}).encode()
-
-
-def _proof(proof: bool, chance: int, holdout: Optional[float], level: Optional[float]) -> Optional[Dict[str, Any]]:
-    if not proof:
-        given = [name for name, value in (("chance", chance), ("holdout", holdout), ("level", level)) if value]
-        if given:
-            raise InputError(f"{given[0]} is a part of the proof, and proof=False leaves it out")
-        return None
-    if chance and chance < 19:
-        raise InputError(f"chance is {chance}; it takes 19 searches and more, or 0")
-    o = lib.spot_proof_defaults()
-    if holdout:
-        if not 0 < holdout <= 0.95:
-            raise InputError(f"holdout is {holdout}; it takes a share above 0, up to 0.95")
-        o.parts, o.holdout = 1, holdout
-    if level is not None:
-        if not 1e-6 <= level <= 0.5:
-            raise InputError(f"level is {level}; it takes a number from 1e-6 to 0.5")
-        o.level = level
-    o.chance = chance
-    return {name: getattr(o, name) for name in PROOF}
-
-
-def _bytes(size: Union[None, int, str]) -> int:
-    """4e9, or a text such as "4GB", "500MB" or "2GiB"."""
-    units = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "K": 1e3, "M": 1e6, "G": 1e9, "KiB": 2.0 ** 10, "MiB": 2.0 ** 20,
-             "GiB": 2.0 ** 30}
-    said = re.fullmatch(r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e\+?[0-9]+)?) *([A-Za-z]*)", str(0 if size is None else size))
-    if said is None or said.group(2) not in units:
-        raise InputError(f"memory takes a size such as \"4GB\", \"500MB\" or a number of bytes, not {size!r}")
-    return int(float(said.group(1)) * units[said.group(2)])
-
-
-def _shard(shard: Union[None, str, Tuple[int, int]]) -> Tuple[int, int]:
-    try:
-        i, n = (0, 1) if shard is None else (int(v) for v in (shard.split("/") if isinstance(shard, str) else shard))
-    except (TypeError, ValueError):
-        i, n = 0, 0
-    if not 0 <= i < n:
-        raise InputError(f"shard is {shard!r}; it takes \"I/N\", part I of N, counted from 0")
-    return i, n
-
-
-def _choice(name: str, value: str, names: Sequence[str]) -> int:
-    if value not in names:
-        raise InputError(f"{name} is {value!r}; it is one of {', '.join(names)}")
-    return list(names).index(value)
-
-
-def _path(value: Any) -> Optional[bytes]:
-    return None if value is None else c_side.bytes_of(value)
-
-
-def _encoder_options(config: Any, heads: Any, activation: str, end_token: Union[None, str, int], precision: str,
-                     vocabulary: Any, cut: bool, resize: int, crop: int, reading: Tuple[int, int]) -> c_side.EncoderOptions:
-    o: c_side.EncoderOptions = lib.spot_encoder_defaults()
-    o.clip.config, o.vocabulary, o.cut, o.resize, o.crop = _path(config), _path(vocabulary), cut, resize, crop
-    o.exif, o.pillow = reading
-    if heads is not None:
-        both = [heads] if isinstance(heads, int) else list(heads)
-        o.clip.image_heads, o.clip.text_heads = both[0], both[-1]
-    o.clip.activation = _choice("embed_activation", activation, ACTIVATIONS)
-    o.clip.precision = 2 * _choice("embed_precision", precision, PRECISIONS)
-    if end_token == "greatest":
-        o.clip.end = 1
-    elif end_token is not None:
-        o.clip.end, o.clip.end_id = 2, int(end_token)
-    return o
-
-
-class _Words:
-    """Phrases, and their features and those of the rows for spot_findings_describe."""
-
-    def __init__(self, words: Any, word_embeddings: Any, encoder: Any, options: c_side.EncoderOptions, phrases: int) -> None:
-        self.features, self.encoder, self.encoder_options, self.phrases = word_embeddings, encoder, options, phrases
-        self.words: Optional[List[str]] = None
-        if words is None:
-            if word_embeddings is not None:
-                raise InputError("word_embeddings need the phrases: words")
-            return
-        if (word_embeddings is None) == (encoder is None):
-            raise InputError("words need an encoder (describe, or embed), or their features (word_embeddings), one of the two")
-        if is_path(words):
-            with open(words, encoding="utf-8-sig") as f:
-                words = [line.strip(" \t\r\n") for line in f]
-        self.words = [str(w) for w in _listed(words, "words", "a list of phrases, or a file") if str(w)]
-        if encoder is not None:
-            self.words = list(dict.fromkeys(self.words))
-
-    def fill(self, c: Context, o: c_side.DescribeOptions, held: Fitted) -> List[Any]:
-        """What the options point to."""
-        subject = held.subject
-        if self.words is None:
-            return []
-        feature, missing = subject.feature, None
-        if self.encoder is None:
-            text = matrix(read_array(c, self.features) if is_path(self.features) else self.features, "word_embeddings")
-        else:
-            with Encoder(c, self.encoder, self.encoder_options) as e:
-                text = e.words(self.words)
-                if e.name != subject.c.encoder:
-                    feature, missing = self._look(e, held)
-        if text.shape != (len(self.words), feature.shape[1]):
-            raise InputError(f"word_embeddings have shape {text.shape}; {len(self.words)} phrases and the rows' "
-                             f"{feature.shape[1]} numbers are wanted, both by the same encoder")
-        kept = [text, feature, missing, texts(self.words)]
-        o.text, o.feature, o.phrase = text.ctypes.data, feature.ctypes.data, kept[3]
-        o.phrases, o.d = len(self.words), text.shape[1]
-        o.missing = None if missing is None else missing.ctypes.data
-        o.most = self.phrases
-        return kept
-
-    def _look(self, e: Encoder, held: Fitted) -> Tuple[Array, Array]:
-        """Features of the rows of classes with slices, and which rows have none."""
-        subject = held.subject
-        if subject.images is None:
-            raise InputError(f"{self.encoder} did not make the features of the rows, and there are no pictures for it to "
-                             "encode; give images")
-        wanted = np.zeros(subject.c.n, bool)
-        for f in held.each():
-            if f.slices:
-                wanted[np.ctypeslib.as_array(f.row, (f.n,))] = True
-        wanted &= np.array([path is not None for path in subject.images])
-        rows = np.flatnonzero(wanted)
-        feature, missing = np.zeros((subject.c.n, e.info.dim), np.float32), np.ones(subject.c.n, np.uint8)
-        feature[rows] = e.pictures([str(subject.images[i]) for i in rows], None if subject.box is None else subject.box[rows])
-        missing[rows] = 0
-        return feature, missing
-
-
-def read_array(c: Context, where: Any) -> Array:
-    """Numbers of "FILE" or "FILE:NAME" as float32, by the library."""
-    a, out = c_side.Array(), ct.POINTER(ct.c_float)()
-    c("spot_array_read", ct.byref(a), c_side.bytes_of(where), ct.c_size_t(0))
-    shape = tuple(a.dim[:a.rank])
-    try:
-        c("spot_array_floats", ct.byref(out), ct.byref(a))
-        return np.ctypeslib.as_array(out, shape).copy()
-    finally:
-        c_side.free(out)
-        lib.spot_array_close(ct.byref(a))
-
-
 def _cell(value: Any) -> str:
     if is_missing(value):
         return ""
@@ -335,11 +166,13 @@ def _table(inputs: Inputs, attributes: Any, subject: Subject) -> str:
 
 def _per_row(images: Any) -> Optional[List[Any]]:
     """Pictures by row, where images is no folder."""
-    return None if images is None or is_path(images) else picture_paths(_listed(images, "images"))
+    return None if images is None or is_path(images) else picture_paths(listed(images, "images"))
 
 
 def _sources(embeddings: Any) -> List[Any]:
-    """The arrays of features: one, or those of a list of paths and of (n, d) arrays."""
+    """The arrays of features: none, one, or those of a list of paths and of (n, d) arrays."""
+    if embeddings is None:
+        return []
     several = isinstance(embeddings, (list, tuple)) and len(embeddings) > 0 and all(
         is_path(e) or len(getattr(e, "shape", ())) == 2 for e in embeddings)
     return list(embeddings) if several else [embeddings]
@@ -357,83 +190,33 @@ def _joined(embeddings: Any, known: c_side.Subject) -> Array:
     return np.concatenate([p * np.float32(known.block[b].scale) for b, p in enumerate(parts)], 1) if known.blocks else parts[0]
 
 
-def _lay_rows(inputs: Inputs, embeddings: Any, labels: Any, probs: Any, losses: Any, ids: Any, groups: Any, images: Any,
-              class_names: Optional[Sequence[str]], called: Dict[str, Any]) -> None:
-    """Arrays by their names, files by their paths."""
+def _lay_rows(inputs: Inputs, sources: Sequence[Tuple[Any, Optional[bytes]]], labels: Any, probs: Any, losses: Any,
+              ids: Any, groups: Any, images: Any, class_names: Optional[Sequence[str]], called: Dict[str, Any]) -> None:
+    """Arrays by their names, files by their paths. sources: features, and the name of their encoder where it is known."""
     f = inputs.files
-    if embeddings is not None:
-        f.embeddings = b"\n".join(bytes(_path(e) or b"") if is_path(e) else inputs.features(e, False, i)
-                                  for i, e in enumerate(_sources(embeddings)))
+    if sources:
+        f.embeddings = b"\n".join(c_side.bytes_of(e) if is_path(e) else inputs.features(e, False, i, maker)
+                                  for i, (e, maker) in enumerate(sources))
     if is_path(labels) or labels is None:
-        f.labels = _path(labels)
+        f.labels = path_of(labels)
         if probs is not None:
-            f.probs = _path(probs) if is_path(probs) else inputs.probs(probs)
+            f.probs = path_of(probs) if is_path(probs) else inputs.probs(probs)
         if losses is not None:
-            f.losses = _path(losses) if is_path(losses) else inputs.numbers(as_numbers(losses, "losses"), "losses")
+            f.losses = path_of(losses) if is_path(losses) else inputs.numbers(as_numbers(losses, "losses"), "losses")
         if class_names is not None:
             inputs.classes([str(name) for name in class_names])
     else:
         inputs.answers(plain_labels(labels, "labels", called["skip_bad"]), None if is_path(probs) else probs,
                        None if is_path(losses) else losses, class_names)
-        f.probs = _path(probs) if is_path(probs) else f.probs
-        f.losses = _path(losses) if is_path(losses) else f.losses
+        f.probs = path_of(probs) if is_path(probs) else f.probs
+        f.losses = path_of(losses) if is_path(losses) else f.losses
     if ids is not None:
-        f.ids = _path(ids) if is_path(ids) else inputs.ids(ids)
+        f.ids = path_of(ids) if is_path(ids) else inputs.ids(ids)
     if groups is not None:
-        f.groups = _path(groups) if is_path(groups) else inputs.groups(groups)
-    f.images = _path(images) if is_path(images) else None
+        f.groups = path_of(groups) if is_path(groups) else inputs.groups(groups)
+    f.images = path_of(images) if is_path(images) else None
     for name, value in called.items():
         setattr(f, name, value)
-
-
-def _check_given(given: Dict[str, Any]) -> None:
-    """Parameters that are no numbers where numbers are wanted, or that nothing looks at."""
-    preset = {name: p.default for name, p in inspect.signature(discover).parameters.items()}
-    for names, kind, takes in ((WHOLE, numbers.Integral, "a whole number"), (NUMBERS, numbers.Real, "a number")):
-        odd = next((name for name in names if given[name] is not preset[name] and not isinstance(given[name], kind)), None)
-        if odd is not None:
-            raise InputError(f"{odd} is {given[odd]!r}; it takes {takes}")
-    for needs, names in BELONG:
-        idle = next((name for name in names if given[name] is not preset[name] and given[name] != preset[name]), None)
-        if idle is not None and all(given[name] is None for name in needs):
-            raise InputError(f"{idle} does nothing without {' or '.join(needs)}; give that, or leave {idle} out")
-
-
-def _seeds(seed: Any) -> Optional[List[int]]:
-    try:
-        seeds = None if seed is None else [seed] if isinstance(seed, numbers.Integral) else list(seed)
-    except TypeError:
-        seeds = [seed]
-    if seeds is not None and not (seeds and all(isinstance(s, numbers.Integral) and 0 <= s < 1 << 64 for s in seeds)):
-        raise InputError(f"seed is {seed!r}; it takes a whole number from 0 below 2**64, or a list of such")
-    return None if seeds is None else [int(s) for s in seeds]
-
-
-def _check_inputs(embeddings: Any, labels: Any, probs: Any, losses: Any, images: Any, model: Any, embed: Any, coco: Any,
-                  detections: Any) -> None:
-    """What the command says of its options, in Python's words."""
-    if detections is not None:
-        if coco is None:
-            raise InputError("detections need the ground truth: coco")
-        return
-    if embeddings is None and images is None:
-        raise InputError("no input; give embeddings, labels and probs, or images and model")
-    if embeddings is not None and labels is None and coco is None:
-        raise InputError("embeddings need the true classes of their rows: labels")
-    if embeddings is not None and probs is None and losses is None:
-        raise InputError("embeddings need the classifier's answers: probs or losses")
-    if probs is not None and losses is not None:
-        raise InputError("probs and losses mean the same; give one of them")
-    if embed is not None and images is None:
-        raise InputError("embed looks at pictures; give them as images")
-    if embeddings is None and embed is None and model is None:
-        raise InputError("images without embeddings need a classifier: model; or an encoder (embed) with labels and probs")
-    if embeddings is not None and model is not None:
-        raise InputError("model makes embeddings from pictures, but embeddings are given; give one of them")
-    if coco is not None and not is_path(images):
-        raise InputError("coco annotates pictures; give their folder as images")
-    if model is not None and not is_path(images):
-        raise InputError("model looks at a folder of pictures; give it as images")
 
 
 def _attributes(c: Context, held: Fitted, inputs: Inputs, attributes: Any, instances: Optional[str], pictures: bool) -> None:
@@ -456,20 +239,21 @@ def _attributes(c: Context, held: Fitted, inputs: Inputs, attributes: Any, insta
 
 def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
              images: Any = None, class_names: Optional[Sequence[str]] = None, groups: Any = None, *, attributes: Any = None,
-             picture_attributes: bool = True, model: Any = None, embed: Any = None, coco: Any = None, resize: int = 256, crop: int = 224, exif: str = "ignore",
-             pillow: int = 13, skip_unreadable: bool = False, skip_bad_rows: bool = False, logits: bool = False,
-             follow_links: bool = False, memory: Union[None, int, str] = None, class_: Union[int, str] = "both",
-             method: Any = DEFAULT, config: Any = None, seed: Union[None, int, Sequence[int]] = None, least: int = 20,
-             proof: bool = True, chance: int = 0, holdout: Optional[float] = None, level: Optional[float] = None,
-             words: Any = None, describe: Any = None, word_embeddings: Any = None, phrases: int = 5, out: Any = None,
-             top: int = 20, replace: bool = False, report: bool = True, fit: bool = True,
-             shard: Union[None, str, Tuple[int, int]] = None, max_seconds: float = 0, starts: int = 5, beside: bool = False,
-             budget: float = 10, full: bool = False, matte: str = "none", title: Optional[str] = None,
-             model_name: Optional[str] = None, data_name: Optional[str] = None, date: Optional[str] = None,
-             detections: Any = None, iou: float = 0.5, score: float = 0.5, rows: str = "both", context: float = 0.1,
-             rows_only: bool = False, embed_config: Any = None, embed_heads: Any = None, embed_activation: str = "config",
-             embed_end_token: Union[None, str, int] = None, embed_precision: str = "fp32", describe_vocabulary: Any = None,
-             describe_cut: bool = False, device: str = "auto", threads: int = 0, verbose: bool = False) -> Any:
+             picture_attributes: bool = True, model: Any = None, embed: Any = None, coco: Any = None, resize: int = 256,
+             crop: int = 224, exif: str = "ignore", pillow: int = 13, skip_unreadable: bool = False,
+             skip_bad_rows: bool = False, logits: bool = False, follow_links: bool = False,
+             memory: Union[None, int, str] = None, class_: Union[int, str] = "both", method: Any = DEFAULT,
+             config: Any = None, seed: Union[None, int, Sequence[int]] = None, least: int = 20, proof: bool = True,
+             chance: int = 0, holdout: Optional[float] = None, level: Optional[float] = None, words: Any = None,
+             describe: Any = None, word_embeddings: Any = None, phrases: int = 5, out: Any = None, top: int = 20,
+             replace: bool = False, report: bool = True, fit: bool = True, shard: Union[None, str, Tuple[int, int]] = None,
+             max_seconds: float = 0, starts: int = 5, beside: bool = False, budget: float = 10, full: bool = False,
+             matte: str = "none", title: Optional[str] = None, model_name: Optional[str] = None,
+             data_name: Optional[str] = None, date: Optional[str] = None, detections: Any = None, iou: float = 0.5,
+             score: float = 0.5, rows: str = "both", context: float = 0.1, rows_only: bool = False, embed_config: Any = None,
+             embed_heads: Any = None, embed_activation: str = "config", embed_end_token: Union[None, str, int] = None,
+             embed_precision: str = "fp32", describe_vocabulary: Any = None, describe_cut: bool = False,
+             device: str = "auto", threads: int = 0, verbose: bool = False) -> Any:
     """Finds groups of rows on which a classifier fails, tests each on rows that the search has not seen, and returns Found:
 
         found = spotter.discover(embeddings, labels, probs)
@@ -478,10 +262,10 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     methods, joinspot and ward, on each class, with the p-values of all slices corrected as one family. discover(*look(model,
     loader)) and discover(*read_rows("rows.parquet", "embedding", "label", "p_*")) work, too.
 
-    Rows. embeddings (n, d): features of each row; a list of such arrays or files: joined, each scaled to total variance 1. embed:
-    an encoder of the pictures in images, a file or "neutral", whose features are those of the rows or, behind embeddings, are
-    joined to them. labels (n,): class numbers from 0, or words; or (n, classes) of 0 and 1
-    where a row may have several. probs: (n, classes), or (n,) of the true class, or of class 1 of two; a data frame whose
+    Rows. embeddings (n, d): features of each row; a list of such arrays or files: joined, each scaled to total variance 1.
+    embed: an encoder of the pictures in images, a file or "neutral", whose features are those of the rows or, behind
+    embeddings, are joined to them. labels (n,): class numbers from 0, or words; or (n, classes) of 0 and 1 where a row may have
+    several. probs: (n, classes), or (n,) of the true class, or of class 1 of two; a data frame whose
     columns are called as the classes, also behind a prefix as in p_cat, is matched by name; logits: they are such. losses
     (n,): in their place. class_names: names of the classes in the order of their numbers and of the columns. ids (n,): names
     of the rows. groups (n,): words or numbers; rows with an equal one depend on each other, as frames of a video or images of
@@ -490,10 +274,9 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     name the pictures. Arrays are numpy's, lists, series, data frames, tensors; a path, as "run.npz:e", is a file as the
     command reads it. attributes: a data frame, a dict of columns or a CSV, a record for each row, that describes the slices.
     picture_attributes=False: without attributes of the pictures themselves (brightness, sharpness, ...), for which they are
-    decoded.
-    skip_bad_rows: rows that no method can use are left out, and found.kept_ has the numbers of the others if any are. Pictures alone:
-    images (a folder) with model, coco, embed, resize, crop, exif, pillow, skip_unreadable, follow_links. A detector: coco,
-    detections, iou, score, rows, context, rows_only.
+    decoded. skip_bad_rows: rows that no method can use are left out, and found.kept_ has the numbers of the others if any are.
+    Pictures alone: images (a folder) with model, coco, embed, resize, crop, exif, pillow, skip_unreadable, follow_links. A
+    detector: coco, detections, iou, score, rows, context, rows_only.
 
     Search. class_: a class's name or number, "each", "all" rows at once, or "both". method: names, as "planespot-tsne,ward", or
     a list of names and of Methods with settings of their own; or config: a file. seed: one, or several. least: rows that a
@@ -509,40 +292,40 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     Results. out: a folder for the findings, as of the command; the same call continues it, and shard="I/N", max_seconds, starts
     and beside do a part. replace, report, fit: as --replace, --no-report, --no-fit. budget (MB), full, matte, title,
     model_name, data_name, date: of its page. top: slices that print shows. verbose: what the command says on stderr. With
-    rows_only a Detections; with a shard whose others are not done None."""
-    given = dict(locals())
-    _check_given(given)
-    _check_inputs(embeddings, labels, probs, losses, images, model, embed, coco, detections)
-    if config is not None and method != DEFAULT:
+    rows_only a Detections, with embed's features and with groups; with a shard whose others are not done None."""
+    check_given(dict(locals()), discover)
+    check_inputs(embeddings, labels, probs, losses, images, model, embed, coco, detections)
+    own = not equal(method, DEFAULT)
+    if config is not None and own:
         raise InputError("method and config both choose the methods; give one of them")
-    text = _methods(method) if config is None else open(config, "rb").read()
-    judged, limit, (part, parts) = _proof(proof, chance, holdout, level), _bytes(memory), _shard(shard)
-    seeds, class_names = _seeds(seed), _names(class_names)
-    reading = _choice("exif", exif, ("ignore", "apply")), _choice("pillow", str(pillow), ("13", "12"))
-    encoder = _encoder_options(embed_config, embed_heads, embed_activation, embed_end_token, embed_precision,
+    text = methods_text(method) if config is None else file_bytes(config, "config")
+    judged, limit, (part, parts) = proof_options(proof, chance, holdout, level), bytes_of_size(memory), shard_of(shard)
+    several, class_names, reading = seeds(seed), names_of(class_names), reading_of(exif, pillow)
+    encoder = encoder_options(embed_config, embed_heads, embed_activation, embed_end_token, embed_precision,
                                describe_vocabulary, describe_cut, resize, crop, reading)
     page = page_options(int(budget * 1e6), full, matte, title, model_name, data_name, date)
-    said = _Words(words, word_embeddings, describe if describe is not None or word_embeddings is not None else embed, encoder,
+    said = Words(words, word_embeddings, describe if describe is not None or word_embeddings is not None else embed, encoder,
                   phrases)
     if rows_only:
-        return rows_of(coco, detections, images, None, iou, score, rows, context, skip_unreadable, device, threads)
-    inputs, pictures, ids = Inputs(), _per_row(images), _listed(ids, "ids")
-    where = c_side.RunPlace(_path(out), part, parts, max_seconds, starts, beside)
+        return rows_of(coco, detections, images, embed, iou, score, rows, context, groups, (device, threads, verbose), {
+            "resize": resize, "crop": crop, "exif": reading[0], "pillow": reading[1], "skip": skip_unreadable,
+            "links": follow_links, "memory": limit, "encoder": ct.pointer(encoder)})
+    inputs, pictures, ids = Inputs(), _per_row(images), listed_or_file(ids, "ids")
+    where = c_side.RunPlace(path_of(out), part, parts, max_seconds, starts, beside)
     place = None if out is None else c_side.DiscoverPlace(where, replace)
     try:
         with Context(device, threads, verbose) as c:
             if out is not None and not replace:
-                c("spot_findings_check", _path(out), None)
-            name, by_c = b"", embed                    # the encoder that C is to use
+                c("spot_findings_check", path_of(out), None)
+            sources: List[Tuple[Any, Optional[bytes]]] = [(e, None) for e in _sources(embeddings)]
             if embed is not None and pictures is not None:
                 with Encoder(c, embed, encoder) as e:
-                    more = e.pictures([str(p) for p in pictures])
-                    embeddings, by_c = more if embeddings is None else [*_sources(embeddings), more], None
-                    name = e.name if embeddings is more else b""
+                    sources.append((e.pictures([str(p) for p in pictures]), e.name))
             detector = None if detections is None else ct.pointer(
                 detection_options(inputs, detections, iou, score, rows, context))
-            _lay_rows(inputs, embeddings, labels, probs, losses, ids, groups, images, class_names, {
-                "coco": None if coco is None else json_file(inputs, coco, "coco"), "model": _path(model), "embed": _path(by_c),
+            _lay_rows(inputs, sources, labels, probs, losses, ids, groups, images, class_names, {
+                "coco": None if coco is None else json_file(inputs, coco, "coco"), "model": path_of(model),
+                "embed": path_of(embed if pictures is None else None),
                 "resize": resize, "crop": crop, "exif": reading[0], "pillow": reading[1], "skip": skip_unreadable,
                 "skip_bad": skip_bad_rows, "logits": logits, "links": follow_links, "memory": limit,
                 "encoder": ct.pointer(encoder), "detections": detector})
@@ -550,15 +333,14 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
                 _check_length(ids, len(inputs.feature), "ids")
             subject = Subject.read(c, inputs, ids is not None or is_path(images) or coco is not None)
             notes = [inputs.plain(text) for text in c.notes]
-            subject.c.encoder = name or subject.c.encoder
             if pictures is not None:
                 _check_length(pictures, subject.c.n + subject.c.left_out, "images")
                 subject._show(pictures if subject.kept is None else [pictures[i] for i in subject.kept])
-            search = Search(text, seeds, class_number(class_, subject.names, "class_"), least, fit, limit, judged)
+            search = Search(text, several, class_number(class_, subject.names, "class_"), least, fit, limit, judged)
             held = Fitted(subject, search, threads, device)
             table = _begin(c, subject, inputs, out, replace)
             _attributes(c, held, inputs, attributes, table, picture_attributes)
-            if config is None and method == DEFAULT and held.attributes.items and judged is not None:
+            if config is None and not own and held.attributes.items and judged is not None:
                 held.search_also(RULES)
             held.run(c, place)
             if place is not None and not held.findings.count:
@@ -575,22 +357,7 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
         inputs.close()
     for warning in heard:
         warnings.warn(warning, stacklevel=2)
-    return Found(held, (heard, notes), None if out is None else os.fspath(out), embed, top)
-
-
-def _listed(words: Any, what: str, takes: str = "a list with a place for each row, or a file") -> Any:
-    """A list; a path as it is."""
-    try:
-        return words if words is None or is_path(words) else list(words)
-    except TypeError:
-        raise InputError(f"{what} is {words!r}; it takes {takes}") from None
-
-
-def _names(names: Any) -> Any:
-    takes = "a list of the classes' names"
-    if is_path(names):
-        raise InputError(f"class_names is {names!r}; it takes {takes}")
-    return _listed(names, "class_names", takes)
+    return Found(held, (heard, notes), None if out is None else os.fsdecode(out), embed, top)
 
 
 def _check_length(words: Any, n: int, what: str) -> None:
@@ -604,12 +371,12 @@ def _begin(c: Context, subject: Subject, inputs: Inputs, out: Any, replace: bool
         check_folder(c, out, subject)
     if subject.instance is None:
         return None
-    folder = inputs.folder() if out is None else os.fspath(out)
+    folder = inputs.folder() if out is None else os.fsdecode(out)
     c("spot_instances_write", ct.byref(subject.c), c_side.bytes_of(folder))
     return os.path.join(folder, "attributes.csv")
 
 
-def _describe(c: Context, held: Fitted, said: _Words) -> None:
+def _describe(c: Context, held: Fitted, said: Words) -> None:
     o = lib.spot_describe_defaults()
     kept = said.fill(c, o, held)
     if held.attributes.items:
@@ -619,8 +386,8 @@ def _describe(c: Context, held: Fitted, said: _Words) -> None:
 
 
 def _write(c: Context, held: Fitted, out: Any, page: Optional[c_side.ReportOptions], replace: bool) -> None:
-    c("spot_findings_write", _path(out), ct.byref(held.findings), ct.byref(held.subject.c), ct.byref(held.options))
+    c("spot_findings_write", path_of(out), ct.byref(held.findings), ct.byref(held.subject.c), ct.byref(held.options))
     if page is not None:
-        write_report(c, held, os.path.join(os.fspath(out), "report.html"), page)
+        write_report(c, held, os.path.join(os.fsdecode(out), "report.html"), page)
     if replace and held.subject.instance is None:
-        c("spot_tables_drop", _path(out))
+        c("spot_tables_drop", path_of(out))

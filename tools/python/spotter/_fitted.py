@@ -12,8 +12,10 @@ import numpy as np
 from . import _library as c_side
 from . import _state
 from ._arrays import Array
-from ._inputs import Inputs, is_path, plain_labels
+from ._given import is_path, listed
+from ._inputs import Inputs, plain_labels
 from ._library import Context, InputError, lib, texts
+from ._slices import Merge
 
 PROOF = [field[0] for field in c_side.ProofOptions._fields_]
 ARRAYS = ("feature", "target", "has", "prob", "confidence", "predicted", "head", "box", "instance", "group")
@@ -86,7 +88,7 @@ class Subject:
             self._take(read_subject(c, inputs), inputs, ids is not None)
             self.heard = list(c.warnings)
         if images is not None:
-            self._show([str(word) for word in images])
+            self._show([str(word) for word in listed(images, "images", "a list of paths")])
 
     def _take(self, owner: _Owner, inputs: Inputs, has_ids: bool) -> None:
         s = owner.c
@@ -310,6 +312,19 @@ class Fitted:
         with Context("cpu", 1) as c:
             c("spot_findings_json", ct.byref(text), ct.byref(self.findings), ct.byref(self.subject.c), ct.byref(self.options))
         return dict(json.loads(c_side.taken(text)))
+
+    def merges(self) -> List[Merge]:
+        """Every merge of Ward's trees of the classes that the search examines."""
+        made = c_side.Merges()
+        with self.context() as c:
+            try:
+                c.patiently("spot_discover_merges", ct.byref(made), ct.byref(self.subject.c), ct.byref(self.options))
+                return [Merge(None if m.cls < 0 else self.subject.names[m.cls], None if m.part < 0 else m.part, m.left, m.right,
+                              m.height, m.rows, m.wrong, m.wrong / m.rows, *((None, None) if m.judged < 0 else
+                                                                           (m.judged, m.judged_wrong)), m.p)
+                        for m in made.merge[:made.count]]
+            finally:
+                lib.spot_tree_merges_close(ct.byref(made))
 
     def order(self) -> List[Tuple[int, int]]:
         """(finding, place in it) of each slice, in the order of their numbers."""

@@ -12,14 +12,11 @@ import numpy as np
 
 from . import _library as c_side
 from ._arrays import Array, as_array, filled, is_missing, matrix
+from ._given import listed, shown
 from ._library import InputError, texts
 
 TYPES = {"f4": 0, "i8": 1, "f8": 2, "f2": 3, "i4": 5, "i2": 6, "i1": 7, "u1": 8, "u2": 9, "u4": 10, "b1": 11}    # spot_dtype
 WORDS = 12
-
-
-def is_path(value: Any) -> bool:
-    return isinstance(value, (str, os.PathLike))
 
 
 def words_of(a: Array, what: str, holes: bool = False) -> List[str]:
@@ -43,7 +40,8 @@ def plain_labels(value: Any, what: str, holes: bool = False) -> Array:
         masked = np.ma.getmaskarray(a)
         if masked.any() and not holes:
             raise InputError(f"{what}: row {int(np.argwhere(masked)[0][0])} is missing; every row needs one")
-        a = np.where(masked, None, a.data.astype(object)) if masked.any() and a.ndim == 1 else filled(a, what) if holes else a.data
+        a = np.where(masked, None, a.data.astype(object)) if masked.any() and a.ndim == 1 else \
+            filled(a, what) if holes else a.data
     if a.dtype.kind == "O" and a.ndim == 1 and (holes or not any(map(is_missing, a))):
         kinds = {type(v) for v in a if not is_missing(v)}
         if kinds and all(issubclass(k, (int, float, np.number, np.bool_)) for k in kinds):
@@ -109,12 +107,14 @@ class Inputs:
         self.kept.append(kept)
         return self._lend(name, WORDS, (len(words),), ct.addressof(kept))
 
-    def features(self, value: Any, finite: bool = True, source: int = 0) -> bytes:
-        """finite: as of matrix; else C looks at the values. source: its place among several, from 0."""
+    def features(self, value: Any, finite: bool = True, source: int = 0, encoder: Optional[bytes] = None) -> bytes:
+        """finite: as of matrix; else C looks at the values. source: its place among several, from 0. encoder: what made it."""
         name = "embeddings" if not source else f"embeddings {source + 1}"
         feature = matrix(value, name, finite)
         self.feature = feature if self.feature is None else self.feature
-        return self.numbers(feature, name)
+        self.numbers(feature, name)
+        self.arrays[-1].encoder = encoder
+        return name.encode()
 
     def labels(self, a: Array, name: str = "labels") -> bytes:
         """Of plain_labels."""
@@ -131,15 +131,15 @@ class Inputs:
             self.files.losses = self.numbers(as_numbers(losses, "losses"), "losses")
         self.files.labels = self.labels(labels, called)
         if names is not None:
-            self.classes([str(name) for name in names])
+            self.classes([str(name) for name in listed(names, "class_names", "a list of the classes' names")])
 
     def ids(self, value: Any, name: str = "ids") -> bytes:
-        return self.words([id_of(v, i, name) for i, v in enumerate(value)], name)
+        return self.words([id_of(v, i, name) for i, v in enumerate(listed(value, name))], name)
 
     def groups(self, value: Any) -> bytes:
         """A word for each row; what is missing is one that C knows as missing."""
-        values = list(value)
-        return self.words(["" if is_missing(v) else id_of(v, i, "groups") for i, v in enumerate(values)], "groups")
+        return self.words(["" if is_missing(v) else id_of(v, i, "groups") for i, v in enumerate(listed(value, "groups"))],
+                          "groups")
 
     def classes(self, names: Sequence[str]) -> None:
         kept = texts(names)
@@ -222,6 +222,6 @@ def of_frame(value: Any) -> Dict[str, List[Any]]:
     if isinstance(value, dict):
         odd = next((k for k, v in value.items() if not hasattr(v, "__iter__") or isinstance(v, str)), None)
         if odd is not None:
-            raise InputError(f"attributes[{odd!r}] is {value[odd]!r}; it takes a list with a place for each row")
+            raise InputError(f"attributes[{odd!r}] is {shown(value[odd])}; it takes a list with a place for each row")
         return {str(k): list(v) for k, v in value.items()}
     raise InputError(f"attributes are a data frame, a dict of columns, or the path of a CSV; not a {type(value).__name__}")

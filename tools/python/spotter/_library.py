@@ -174,6 +174,15 @@ class DiscoverOptions(ct.Structure):
                 ("cache", ct.c_char_p), ("attributes", ct.POINTER(Attributes)), ("proof", ct.POINTER(ProofOptions))]
 
 
+class Merge(ct.Structure):
+    _fields_ = [("cls", ct.c_int), ("part", ct.c_int), ("left", ct.c_int), ("right", ct.c_int), ("height", ct.c_double),
+                ("rows", ct.c_int), ("wrong", ct.c_int), ("judged", ct.c_int), ("judged_wrong", ct.c_int), ("p", ct.c_double)]
+
+
+class Merges(ct.Structure):
+    _fields_ = [("count", ct.c_int), ("merge", ct.POINTER(Merge))]
+
+
 class ReportOptions(ct.Structure):
     _fields_ = [("budget", ct.c_size_t), ("full", ct.c_bool), ("thumb", ct.c_int), ("memory", ct.c_size_t),
                 ("matte", ct.c_int), ("title", ct.c_char_p), ("data", ct.c_char_p), ("date", ct.c_char_p),
@@ -269,7 +278,7 @@ class ExamineOptions(ct.Structure):
 class Array(ct.Structure):
     _fields_ = [("type", ct.c_int), ("rank", ct.c_int), ("dim", ct.c_int64 * 8), ("count", ct.c_size_t), ("data", ct.c_void_p),
                 ("name", ct.c_char * 256), ("column", ct.POINTER(ct.c_char_p)), ("comma", ct.c_bool),
-                ("padded", ct.c_bool)]
+                ("padded", ct.c_bool), ("encoder", ct.c_char_p)]
 
 
 class ClipOptions(ct.Structure):
@@ -320,7 +329,8 @@ MIRRORED = {"spot_ctx": Ctx, "spot_arena": Arena, "spot_view": View, "spot_point
             "spot_report_options": ReportOptions, "spot_new_picture": NewPicture, "spot_new_pictures": NewPictures,
             "spot_gathered": Gathered, "spot_gather_options": GatherOptions, "spot_predictor_options": PredictorOptions,
             "spot_measure_options": MeasureOptions, "spot_claim_test": ClaimTest, "spot_claim_result": ClaimResult,
-            "spot_row_claim": RowClaim, "spot_row_claim_options": RowClaimOptions,
+            "spot_tree_merge": Merge, "spot_tree_merges": Merges, "spot_row_claim": RowClaim,
+            "spot_row_claim_options": RowClaimOptions,
             "spot_array": Array, "spot_encoder_options": EncoderOptions, "spot_detection_options": DetectionOptions,
             "spot_subject_files": SubjectFiles, "spot_discover_place": DiscoverPlace, "spot_run_report": RunReport,
             "spot_instance": Instance}
@@ -368,7 +378,7 @@ def _load() -> Tuple[Any, Dict[str, int]]:
     library.spot_detection_defaults.restype = DetectionOptions
     library.spot_reason_name.restype = ct.c_char_p
     for function in ("spot_subject_close", "spot_subject_outcomes", "spot_array_close", "spot_attributes_close",
-                     "spot_row_claim_close"):
+                     "spot_row_claim_close", "spot_tree_merges_close"):
         getattr(library, function).restype = None
     library.spot_encoder_about.restype = ct.POINTER(EncoderInfo)
     library.spot_encoder_close.restype = None
@@ -384,9 +394,14 @@ VERSION = lib.spot_version().decode()
 
 def bytes_of(path: Any) -> bytes:
     try:
-        return os.fsencode(path)
+        made = os.fsencode(path)
     except TypeError:
-        raise InputError(f"{path!r} is no path") from None
+        raise InputError(f"{' '.join(repr(path).split())[:80]} is no path") from None
+    except UnicodeEncodeError:
+        raise InputError(f"{path!r} cannot be written as UTF-8; give a text that can") from None
+    if b"\0" in made:
+        raise InputError(f"{path!r} has a zero byte, where a text ends in C; give one without")
+    return made
 
 
 def texts(items: Sequence[Any]) -> Any:
@@ -443,7 +458,7 @@ class Context:
         self.notes: List[str] = []
         self._on_log = ON_LOG(lambda _, level, text: self._hear(level, text.decode(errors="replace"), verbose))
         self.c.on_log = self._on_log
-        self("spot_ctx_open", str(device).encode(), ct.c_int(threads))
+        self("spot_ctx_open", bytes_of(str(device)), ct.c_int(threads))
 
     def _hear(self, level: int, text: str, verbose: bool) -> None:
         if level >= 1:

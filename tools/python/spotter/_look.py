@@ -9,6 +9,7 @@ from typing import Any, List, NamedTuple, Optional
 import numpy as np
 
 from ._arrays import Array
+from ._given import is_path, refuse, shown, whole
 from ._library import InputError, lib
 from ._missing import needed
 
@@ -31,6 +32,9 @@ class Look(NamedTuple):
 
 def _pictures(folder: Any, transforms: Any, batch: int, torch: Any) -> Any:
     """A DataLoader of a folder of pictures per class: the weights' own transforms, else ImageNet's."""
+    if transforms is not None and not callable(transforms):
+        refuse(transforms, "transforms", "a function from a PIL image to a tensor")
+    whole(batch, "batch_size", 1)
     vision = needed("torchvision", "look at a folder")
     from torchvision import datasets
     if transforms is None:
@@ -38,15 +42,19 @@ def _pictures(folder: Any, transforms: Any, batch: int, torch: Any) -> Any:
         transforms = t.Compose([t.Resize(256), t.CenterCrop(224), t.ToTensor(), t.Normalize(MEAN, DEVIATION)])
         warnings.warn("look applies ImageNet's Resize(256), CenterCrop(224) and Normalize; give transforms (those of the "
                       "weights) where the model was trained with others", stacklevel=3)
-    return torch.utils.data.DataLoader(datasets.ImageFolder(str(folder), transforms), batch_size=batch)
+    try:
+        pictures = datasets.ImageFolder(str(folder), transforms)
+    except (OSError, ValueError) as e:                 # no folder, or none of a class
+        raise InputError(f"loader: {shown(folder)} is no folder with a folder of pictures per class: {e}") from None
+    return torch.utils.data.DataLoader(pictures, batch_size=batch)
 
 
 def _layer(model: Any, name: Optional[str], torch: Any) -> Any:
     """The module whose input is the embedding: the named one, or the last Linear."""
     modules = dict(model.named_modules())
     if name is not None:
-        if name not in modules:
-            raise InputError(f"the model has no layer {name!r}; its last are {', '.join(list(modules)[-5:])}")
+        if not isinstance(name, str) or name not in modules:
+            raise InputError(f"the model has no layer {shown(name)}; its last are {', '.join(list(modules)[-5:])}")
         return modules[name]
     linear = [m for m in modules.values() if isinstance(m, torch.nn.Linear)]
     if not linear:
@@ -113,8 +121,10 @@ def look(model: Any, loader: Any, layer: Optional[str] = None, transforms: Any =
     torch = needed("torch", "look")
     if not isinstance(model, torch.nn.Module):
         raise InputError(f"the model is {type(model).__name__}; it must be a torch.nn.Module")
-    if not hasattr(loader, "__iter__") or isinstance(loader, str):
+    if is_path(loader):
         loader = _pictures(loader, transforms, batch_size, torch)
+    elif not np.iterable(loader):
+        refuse(loader, "loader", "a DataLoader, or the path of a folder with a folder of pictures per class")
     seen: List[Any] = []
     place = next((p.device for p in model.parameters()), torch.device("cpu"))
     hook = _layer(model, layer, torch).register_forward_pre_hook(

@@ -17,6 +17,7 @@ from ._claims import Gathers
 from ._encoder import Encoder
 from ._estimator import Estimator
 from ._fitted import PROOF, Fitted, Search, Subject, config_of
+from ._given import SEEDS, listed, refuse, shown, whole
 from ._library import Context, InputError, lib, texts
 from ._missing import not_fitted
 from ._results import Results
@@ -97,6 +98,14 @@ class Method(Results, Gathers, Estimator):
         except TypeError as e:
             raise InputError(f"a setting is no number, text or dict: {e}") from None
 
+    def _check(self) -> None:
+        """A wrong parameter is told before long work begins."""
+        whole(self.threads, "threads", 0, 1024), whole(self.least, "least", 1), whole(self.chance, "chance", 0, 100000)
+        whole(self.seed, "seed", 0, SEEDS - 1)
+        if self.classifier is not None and not callable(self.classifier):
+            refuse(self.classifier, "classifier", "a function from embeddings to probabilities")
+        config_of(self._text()), self._proof()
+
     def _proof(self) -> Optional[Dict[str, Any]]:
         if self.proof is None:
             if self.chance:
@@ -104,12 +113,13 @@ class Method(Results, Gathers, Estimator):
                                  "rows")
             return None
         o = lib.spot_proof_defaults()
-        if self.proof == "cross":
+        if isinstance(self.proof, str) and self.proof == "cross":
             o.parts = 2
         elif isinstance(self.proof, (int, float)) and 0 < self.proof < 1:
             o.parts, o.holdout = 1, self.proof
         else:
-            raise InputError(f"proof is {self.proof!r}; it is None, \"cross\", or the share of the rows that judge, in (0, 1)")
+            raise InputError(f"proof is {shown(self.proof)}; it is None, \"cross\", or the share of the rows that judge, in "
+                             "(0, 1)")
         o.chance, o.seed = self.chance, self.seed
         return {name: getattr(o, name) for name in PROOF}
 
@@ -124,7 +134,7 @@ class Method(Results, Gathers, Estimator):
         other, as frames of a video do, and stay together in a proof; a row with a missing one is alone. embed: path of an
         encoder, a CLIP, a ResNet or AlexNet in .safetensors, which makes the embeddings of `images`; given in their place.
         numpy arrays, lists, data frames, or tensors with DLPack. Returns self."""
-        config_of(self._text()), self._proof()         # a wrong setting is told before long work begins
+        self._check()
         named = columns_of(embeddings)
         embeddings, name = self._encoded(embeddings, images, embed)
         subject = Subject(embeddings, targets, self._asked(embeddings, probs, losses), losses, ids, images, class_names,
@@ -138,8 +148,7 @@ class Method(Results, Gathers, Estimator):
 
     def fit_subject(self: Self, subject: Subject) -> Self:
         """fit on rows that are together already, as those of spotter.detections are. Returns self."""
-        if not isinstance(self.least, (int, np.integer)):
-            raise InputError(f"least is {self.least!r}; it takes a whole number")
+        self._check()
         search = Search(self._text(), [self.seed], class_number(self.target_class, subject.names, "target_class"), self.least,
                         proof=self._proof())
         self.close()
@@ -171,7 +180,7 @@ class Method(Results, Gathers, Estimator):
             raise InputError(f"{embed} makes embeddings of pictures; give their paths as images")
         with Context(self.device, self.threads) as c, Encoder(c, embed) as e:
             self._check_encoder(e, name)
-            return e.pictures([str(path) for path in images]), e.name
+            return e.pictures([str(path) for path in listed(images, "images", "a list of paths")]), e.name
 
     def _check_encoder(self, e: Encoder, name: Optional[bytes]) -> None:
         if name is not None and e.name != name:
@@ -189,6 +198,7 @@ class Method(Results, Gathers, Estimator):
         options = lib.spot_describe_defaults()
         table = c_side.Attributes()
         keep: List[Any] = []
+        words = None if words is None else listed(words, "words", "a list of phrases")
         if words is not None and word_embeddings is None and embeddings is None and self._embed is not None:
             with Context(self.device, self.threads) as c, Encoder(c, self._embed) as e:
                 self._check_encoder(e, subject.c.encoder)
@@ -206,7 +216,7 @@ class Method(Results, Gathers, Estimator):
             keep = [text, feature, texts(words)]
             options.text, options.feature, options.phrase = text.ctypes.data, feature.ctypes.data, keep[2]
             options.phrases, options.d = len(words), text.shape[1]
-        options.most, options.rounds = phrases, rounds
+        options.most, options.rounds = whole(phrases, "phrases", 1, 100), whole(rounds, "rounds", 1, 10 ** 7)
         with Context(self.device, self.threads) as c:
             if attributes is not None:
                 c("spot_attributes_read", ct.byref(table), c_side.bytes_of(attributes), subject.c.id, subject.c.n)
@@ -272,13 +282,15 @@ class Method(Results, Gathers, Estimator):
 
 def class_number(wanted: Union[int, str], names: Sequence[str], called: str) -> int:
     """Of a class by name or number, of "each", of "all" rows at once, of "both"."""
+    if not isinstance(wanted, (int, str, np.integer, np.str_)):
+        refuse(wanted, called, "the name or number of a class, \"each\", \"all\" or \"both\"")
     if wanted in ("both", "each", "all"):
         return {"both": -3, "each": -2, "all": -1}[str(wanted)]
     if str(wanted) in names:
         return list(names).index(str(wanted))
     if isinstance(wanted, (int, np.integer)) and 0 <= wanted < len(names):
         return int(wanted)
-    raise InputError(f"{called} {wanted!r} is none of the classes: {', '.join(names[:20])}")
+    raise InputError(f"{called} {shown(wanted)} is none of the classes: {', '.join(names[:20])}")
 
 
 def _is_default(s: _settings.Setting, value: Any) -> bool:

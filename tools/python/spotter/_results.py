@@ -10,7 +10,8 @@ from . import _library as c_side
 from ._arrays import Array
 from ._fiftyone import write as write_fiftyone
 from ._fitted import Fitted, Subject
-from ._library import Context, InputError, lib
+from ._given import choice, flag, is_path, real, refuse, text
+from ._library import Context, lib
 from ._slices import Slice, as_html, columns, frame, taken_for
 from ._tables import row_table, write_parquet
 
@@ -19,16 +20,13 @@ MATTES = ("none", "white", "black")
 PAGE_ADVICE = b"choose another name, or give replace=True"
 
 
-def page_options(budget: int, full: bool, matte: str, title: Optional[str], model_name: Optional[str], data_name: Optional[str],
-                 date: Optional[str]) -> c_side.ReportOptions:
-    if matte not in MATTES:
-        raise InputError(f"matte is {matte!r}; it is one of {', '.join(MATTES)}")
+def page_options(budget: float, full: bool, matte: str, title: Optional[str], model_name: Optional[str],
+                 data_name: Optional[str], date: Optional[str]) -> c_side.ReportOptions:
     how = lib.spot_report_defaults()
-    texts = [None if text is None else str(text).encode() for text in (title, data_name, date)]
-    how.budget, how.full, how.matte = budget, full, MATTES.index(matte)
-    how.title, how.data, how.date = texts
+    how.budget, how.full, how.matte = int(real(budget, "budget", 1, 4e9)), flag(full, "full"), choice(matte, "matte", MATTES)
+    how.title, how.data, how.date = text(title, "title"), text(data_name, "data_name"), text(date, "date")
     if model_name is not None:
-        how.model, how.models = (ct.c_char_p * 1)(str(model_name).encode()), 1
+        how.model, how.models = (ct.c_char_p * 1)(text(model_name, "model_name")), 1
     return how
 
 
@@ -93,7 +91,10 @@ class Results:
         (where images were given), class, predicted (where known), confidence of the class, wrong, slice (the number of the
         first that has the row, null for none) and slices (the numbers of all that have it)."""
         held = self._fitted()
-        write_parquet(row_table(held.subject, self.labels_, self.slices_) if rows else columns(self.slices_), path)
+        if not is_path(path):
+            refuse(path, "path", "the path of a file")
+        whole = flag(rows, "rows")
+        write_parquet(row_table(held.subject, self.labels_, self.slices_) if whole else columns(self.slices_), path)
 
     def to_fiftyone(self, folder: Any, name: str = "spotter") -> None:
         """Writes metadata.json and samples.json into the folder, which FiftyOne imports as a data set:
@@ -104,6 +105,8 @@ class Results:
         boxes have these and an outcome and a reason. The table of to_frame is info["slices"]. Pictures stay where they are.
         fiftyone is not needed to write."""
         held = self._fitted()
+        if not is_path(folder):
+            refuse(folder, "folder", "the path of a folder")
         write_fiftyone(folder, name, held.subject, self.labels_, self.slices_, columns(self.slices_))
 
     def _read(self, held: Fitted) -> None:
@@ -167,6 +170,6 @@ class Results:
         transparent pixels, "none", "white" or "black". title, model_name, data_name, date: what the page says of itself. A
         file that is no page of spotter is an InputError; replace: it is written over."""
         with Context(self.device, self.threads) as c:
-            if not replace:
+            if not flag(replace, "replace"):
                 c("spot_report_place", c_side.bytes_of(path), PAGE_ADVICE)
             write_report(c, self._fitted(), path, page_options(budget, full, matte, title, model_name, data_name, date))

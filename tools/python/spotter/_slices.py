@@ -28,6 +28,25 @@ class Interval(NamedTuple):
     high: float
 
 
+class Merge(NamedTuple):
+    """A merge of Ward's tree of a class (include/spotter/discover.h). class_: its name, None for all rows. part: of the proof,
+    whose rows the tree has; None without a proof. left, right: what is merged; below the number of rows a row, else that number
+    and the place of an earlier merge. height: as scipy's linkage has it. rows, wrong, rate: of the cluster. judged,
+    judged_wrong: rows of the other part that join it, None without a proof. p: of this cluster alone, uncorrected among
+    thousands; NaN where there is none."""
+    class_: Optional[str]
+    part: Optional[int]
+    left: int
+    right: int
+    height: float
+    rows: int
+    wrong: int
+    rate: float
+    judged: Optional[int]
+    judged_wrong: Optional[int]
+    p: float
+
+
 @dataclass(frozen=True)
 class Piece:
     """A slice of one search, in the words of slices.json. method; part: 0 or 1, on which it was found; seed; rank within its

@@ -8,11 +8,13 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 from ._arrays import Array, Named, as_array, stacked
+from ._given import listed, refuse
 from ._hugging import class_names_of, open_table, picture_paths
-from ._library import VERSION, InputError
+from ._library import VERSION, InputError, SpotterError
 from ._missing import needed
 
 Columns = Union[str, Sequence[str]]
+COLUMNS = "the name of a column, or a list of names"
 SHOWN = 20                                             # names of columns in a message
 
 
@@ -106,7 +108,9 @@ class _Source:
     def find(self, wanted: Optional[Columns], what: str) -> List[str]:
         """Names of columns: of a list, of one, or of a pattern with * ."""
         names: List[str] = []
-        for one in [] if wanted is None else [wanted] if isinstance(wanted, str) else list(wanted):
+        for one in [] if wanted is None else [wanted] if isinstance(wanted, str) else listed(wanted, what, COLUMNS):
+            if not isinstance(one, (str, int)):
+                refuse(wanted, what, COLUMNS)
             fit = [one] if one in self.names else []
             if not fit and "*" in str(one):
                 fit = [n for n in self.names if fnmatch.fnmatchcase(str(n), one)]
@@ -204,7 +208,10 @@ def write_parquet(table: Dict[str, Any], path: Any) -> None:
     """table: a list or array for each column; list of lists make a column of lists."""
     arrow, parquet = needed("pyarrow", "to_parquet"), needed("pyarrow.parquet", "to_parquet", "pyarrow")
     made = arrow.table(table).replace_schema_metadata({"spotter": VERSION})
-    parquet.write_table(made, os.fspath(path))
+    try:
+        parquet.write_table(made, os.fspath(path))
+    except (OSError, ValueError) as e:                 # ValueError: what no name of a file can hold
+        raise SpotterError(f"cannot write {path}: {e}") from None
 
 
 def row_table(subject: Any, labels: Array, slices: Sequence[Any]) -> Dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import Any, Callable, Dict, Optional
 
 from . import _library as c_side
 from ._arrays import Array
-from ._classifier import Classifier, Group, Groups, Place, group, groups
+from ._classifier import Classifier, Group, Groups, Place, config_text, group, groups
+from ._given import real
 from ._library import Context, InputError
 
 
@@ -46,8 +47,8 @@ class Background(Classifier):
     def run(self, out: Place) -> Dict[str, Any]:
         """Computes or continues the run directory `out`; the results, as `out`/background.json has them for the model."""
         options = c_side.BackgroundOptions(c_side.RunPlace(c_side.bytes_of(out)), dim=self.widths[1], channels=self.widths[2])
-        self._run("spot_background", options, json.dumps(self.config).encode())
-        self.out = str(out)
+        self._run("spot_background", options, config_text(self.config))
+        self.out = os.fsdecode(out)
         with open(os.path.join(self.out, "background.json")) as f:
             return json.load(f)["models"][0]
 
@@ -55,6 +56,6 @@ class Background(Classifier):
         """Writes the page of the latest run."""
         if not hasattr(self, "out"):
             raise InputError("there is no run yet; call run(out) first")
-        how = c_side.ReportOptions(budget, False, 64, 0)
+        how = c_side.ReportOptions(int(real(budget, "budget", 1, 4e9)), False, 64, 0)
         with Context(**self.machine) as c:
             c("spot_report_background", c_side.bytes_of(path), c_side.bytes_of(self.out), ct.byref(how))

@@ -7,7 +7,10 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 from . import _library as c_side
 from ._arrays import Array
-from ._classifier import Classifier, Group, Groups, Place, group, groups
+from ._given import listed, refuse
+from ._classifier import Classifier, Group, Groups, Place, config_text, group, groups
+
+EXAMINERS = "a list of the examiners' names, or of dicts with settings"
 
 
 class Examine(Classifier):
@@ -32,6 +35,9 @@ class Examine(Classifier):
                  identity: Optional[str] = None, device: str = "auto", threads: int = 0, verbose: bool = False, *,
                  render: Group = None, search: Group = None, valid: Group = None, maps: Group = None, classes: Groups = None,
                  factors: Groups = None) -> None:
+        several = [examiners] if isinstance(examiners, (str, Mapping)) else listed(examiners, "examiners", EXAMINERS)
+        if not all(isinstance(e, (str, Mapping)) for e in several):
+            refuse(examiners, "examiners", EXAMINERS)
         given = objects if isinstance(objects, Mapping) else {"catalogue": str(objects)}
         self.config = {
             "study": "examine",
@@ -39,13 +45,13 @@ class Examine(Classifier):
             "render": group("render", render, size=size), "search": group("search", search, renders=renders, seeds=seeds),
             "valid": group("valid", valid), "maps": group("maps", maps),
             **groups(classes=classes, factors=factors,
-                     examiners=[{"method": e} if isinstance(e, str) else e for e in examiners])}
+                     examiners=[{"method": e} if isinstance(e, str) else e for e in several])}
         super().__init__(predict, identity, self.config["render"]["size"], device=device, threads=threads, verbose=verbose)
 
     def run(self, out: Place) -> Dict[str, Any]:
         """Computes or continues the run directory `out`; the results, as `out`/examine.json has them."""
         options = c_side.ExamineOptions(c_side.RunPlace(c_side.bytes_of(out)))
-        self._run("spot_examine", options, json.dumps(self.config).encode())
-        self.out = str(out)
+        self._run("spot_examine", options, config_text(self.config))
+        self.out = os.fsdecode(out)
         with open(os.path.join(self.out, "examine.json")) as f:
             return json.load(f)

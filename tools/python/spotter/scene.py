@@ -3,13 +3,16 @@ from __future__ import annotations
 
 import ctypes as ct
 import json
+import numbers
 from typing import Any, Callable, Iterable, List, Optional, Tuple
 
 import numpy as np
 
 from ._arrays import Array
+from ._given import SEEDS, choice, flag, listed, plain, refuse, shown, whole
 from ._library import SIZES, Config, Context, InputError, lib
 
+INDICES = "a list of the numbers of images"
 SPLITS = ("train", "val", "test")
 IMAGE = np.dtype({"names": ["label", "train_label", "blindspots"], "formats": ["u1", "u1", "u4"],
                   "offsets": [SIZES[f"spot_image.{name}"] for name in ("label", "train_label", "blindspots")],
@@ -32,9 +35,13 @@ class Scene:
     config: Any
 
     def __init__(self, seed: int = 0, ec: int = 0, **settings: Any) -> None:
+        seed, ec = whole(seed, "seed", 0, SEEDS - 1), whole(ec, "ec", 0, 2 ** 32 - 1)
         self.ec, self.seed, self._context = ct.create_string_buffer(SIZES["spot_ec"]), seed, Context("cpu", 0)
         self._whole = Config("spot_config")
-        text = json.dumps({"seed": seed, "scene": settings} if settings else {"seed": seed}).encode()
+        try:
+            text = json.dumps({"seed": seed, "scene": settings} if settings else {"seed": seed}, default=plain).encode()
+        except (TypeError, ValueError) as e:
+            raise InputError(f"a setting of the scene is no number, text or list: {e}") from None
         self._context("spot_config_parse", self._whole.c, text, ct.c_size_t(len(text)), b"")
         self.config = (ct.c_char * SIZES["spot_scene_config"]).from_buffer(self._whole.c, SIZES["spot_config.scene"])
         self._context("spot_scene_check", self.config)
@@ -59,18 +66,23 @@ class Scene:
         """Images of a split."""
         return (ct.c_int * len(SPLITS)).from_buffer(self.ec, SIZES["spot_ec.images"])[_split(split)]
 
+    def _wanted(self, split: str, indices: Any) -> Any:
+        if indices is None:
+            return range(self.length(split))
+        return listed(indices, "indices", INDICES)
+
     def _draw(self, split: str, indices: Any) -> Array:
         """The description of each image: an array of spot_image; IMAGE names some of its members."""
         images = np.zeros(len(indices), IMAGE)
         for k, i in enumerate(indices):
-            if not 0 <= i < self.length(split):
-                raise InputError(f"there is no image {i}; {split} has {self.length(split)}")
+            if not isinstance(i, numbers.Integral) or not 0 <= i < self.length(split):
+                raise InputError(f"there is no image {shown(i)}; {split} has {self.length(split)}")
             lib.spot_image_draw(ct.c_void_p(images[k:].ctypes.data), self.ec, ct.c_int(_split(split)), ct.c_uint32(int(i)))
         return images
 
     def arrays(self, split: str = "test", indices: Optional[Iterable[int]] = None) -> Tuple[Array, Array, Array]:
         """images (n, size, size, 3) uint8, labels (n,) uint8 (the truth), masks (n,) uint32: bit m is set in blindspot m."""
-        wanted = range(self.length(split)) if indices is None else list(indices)
+        wanted = self._wanted(split, indices)
         drawn = self._draw(split, wanted)
         rgb = np.zeros((len(wanted), self.size, self.size, 3), np.uint8)
         if len(wanted):
@@ -80,7 +92,7 @@ class Scene:
 
     def labels(self, split: str = "test", indices: Optional[Iterable[int]] = None) -> Tuple[Array, Array]:
         """The labels and masks of arrays(), without drawing."""
-        return self._labels(self._draw(split, range(self.length(split)) if indices is None else list(indices)))
+        return self._labels(self._draw(split, self._wanted(split, indices)))
 
     @staticmethod
     def _labels(drawn: Array) -> Tuple[Array, Array]:
@@ -88,20 +100,21 @@ class Scene:
 
     def train_labels(self, indices: Optional[Iterable[int]] = None) -> Array:
         """(n,) uint8: the labels for training, wrong in blindspots."""
-        drawn = self._draw("train", range(self.length("train")) if indices is None else list(indices))
+        drawn = self._draw("train", self._wanted("train", indices))
         return drawn["train_label"].copy()
 
     def dataset(self, split: str = "train", transform: Optional[Callable[[Array], Any]] = None,
                 truth: bool = False) -> Any:
         """A torch.utils.data.Dataset of (image, label, mask). transform: gets the (size, size, 3) uint8 array; without one a
         float tensor (3, size, size) in 0..1. Labels are those for training, unless truth."""
-        return _dataset(self, split, transform, truth)
+        choice(split, "split", SPLITS)
+        if transform is not None and not callable(transform):
+            refuse(transform, "transform", "a function of an image")
+        return _dataset(self, split, transform, flag(truth, "truth"))
 
 
 def _split(name: str) -> int:
-    if name not in SPLITS:
-        raise InputError(f"there is no split {name!r}; there are train, val and test")
-    return SPLITS.index(name)
+    return choice(name, "split", SPLITS)
 
 
 def _dataset(scene: Scene, split: str, transform: Optional[Callable[[Array], Any]], truth: bool) -> Any:

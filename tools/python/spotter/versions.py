@@ -12,11 +12,14 @@ import numpy as np
 
 from . import _library as c_side
 from ._arrays import Array
-from ._library import Context, InputError, lib
+from ._given import listed, real, refuse, text as text_of
+from ._given import level as as_level
+from ._library import Context, lib
 from ._slices import frame
 
 _VERDICTS = ("pending", "same", "better", "mended", "worse", "new")
 _NAME = 80
+NAMES = "a list of the names of the two versions"
 
 
 class _Proof(ct.Structure):
@@ -173,11 +176,16 @@ def _check() -> None:
 def compare_subjects(first: Any, second: Any, method: Any, names: Sequence[str] = ("version 1", "version 2"),
                      data: Optional[str] = None, margin: float = 0.05, level: float = 0.05) -> Comparison:
     """compare for two subjects as a method's fit makes them; method: its settings are those of the search."""
-    from ._method import class_number
+    from ._method import Method, class_number
 
     _check()
-    if len(names) != 2:
-        raise InputError(f"names are of the two versions, not {names!r}")
+    if not isinstance(method, Method):
+        refuse(method, "method", "a Method, such as spotter.Ward()")
+    method._check()
+    two = listed(names, "names", NAMES)
+    if len(two) != 2:
+        refuse(names, "names", NAMES)
+    real(margin, "margin", 0.001, 0.5), as_level(level)
     lib.spot_versions_defaults.restype = _Options
     lib.spot_versions_close.restype = None
     with Context(method.device, method.threads) as c:
@@ -191,8 +199,8 @@ def compare_subjects(first: Any, second: Any, method: Any, names: Sequence[str] 
         options = lib.spot_versions_defaults()
         options.search = ct.addressof(search)
         options.margin, options.level = margin, level
-        options.name = (ct.c_char_p * 2)(*[str(n).encode() for n in names])
-        options.data = None if data is None else str(data).encode()
+        options.name = (ct.c_char_p * 2)(*[text_of(n, "names") for n in two])
+        options.data = text_of(data, "data")
         both = (ct.POINTER(c_side.Subject) * 2)(ct.pointer(first.c), ct.pointer(second.c))
         v = _Versions()
         try:
@@ -206,15 +214,17 @@ def compare_subjects(first: Any, second: Any, method: Any, names: Sequence[str] 
 
 def compare(embeddings: Any, targets: Any, probs_v1: Any, probs_v2: Any, method: Any = None,
             names: Sequence[str] = ("version 1", "version 2"), data: Optional[str] = None, margin: float = 0.05,
-            level: float = 0.05) -> Comparison:
+            level: float = 0.05, groups: Any = None) -> Comparison:
     """Compares version 2 of a classifier with version 1 on the same rows, blindspot by blindspot, and returns a Comparison.
 
     embeddings, targets, probs: as a method's fit takes them, in the same order. method: what finds slices,
     by default Ward(); its target_class, seed, device and threads count. names, data: names of the versions and of the
-    rows. margin: a difference of error rates that counts as none. level: the chance that an equal version is called worse."""
+    rows. margin: a difference of error rates that counts as none. level: the chance that an equal version is called worse.
+    groups (n,): as a method's fit takes them; rows of a group, as frames of a video, stay together in the parts and the tests,
+    and each Change has its number of groups."""
     from ._fitted import Subject
     from .methods import Ward
 
-    first = Subject(embeddings, targets, probs_v1, None, None, None)
-    second = Subject(first.feature, targets, probs_v2, None, None, None)
+    first = Subject(embeddings, targets, probs_v1, groups=groups)
+    second = Subject(first.feature, targets, probs_v2, groups=groups)
     return compare_subjects(first, second, Ward() if method is None else method, names, data, margin, level)
