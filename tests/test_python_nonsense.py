@@ -61,7 +61,7 @@ FEATURE, TARGET, PROBS, _ = planted(120, 12)
 
 
 def rows():
-    return {"embeddings": FEATURE, "labels": TARGET, "probs": PROBS, "method": "ward", "least": 5, "device": "cpu"}
+    return {"embeddings": FEATURE, "labels": TARGET, "probs": PROBS, "method": "ward", "least": 5, "device": "cpu", "threads": 1}
 
 
 def test_discover():
@@ -115,21 +115,22 @@ def test_what_is_found():
 
 def test_methods():
     base = lambda: {"embeddings": FEATURE, "targets": TARGET, "probs": PROBS}
-    every_keyword(spotter.Ward().fit, base)
+    every_keyword(spotter.Ward(threads=1).fit, base)
     for cls in (spotter.Ward, spotter.Spotlight):
-        every_keyword(lambda **given: cls(**given).fit(FEATURE, TARGET, PROBS), lambda: {"least": 5},
+        every_keyword(lambda **given: cls(**given).fit(FEATURE, TARGET, PROBS), lambda: {"least": 5, "threads": 1},
                       extra=list(inspect.signature(cls).parameters), values=FEW)
-    fit = lambda **given: spotter.Ward(**given).fit(FEATURE, TARGET, PROBS)
+    fit = lambda **given: spotter.Ward(**{"threads": 1, **given}).fit(FEATURE, TARGET, PROBS)
     refused(fit, dict, {"seed": (NAN, -1, "x"), "threads": (NAN, -1, "x"), "least": (NAN, 0, "x"), "chance": (NAN, "x"),
                         "proof": ("x", NAN, np.arange(3)), "target_class": (NAN, np.arange(3), [1])})
-    found = spotter.Ward().fit(FEATURE, TARGET, PROBS)
+    found = spotter.Ward(threads=1).fit(FEATURE, TARGET, PROBS)
     for call in (found.predict, found.score):
         every_keyword(call, base)
     every_keyword(found.describe, lambda: {"words": list("abcdefghijkl"), "word_embeddings": np.eye(12, dtype=np.float32)})
 
 
 def test_versions():
-    base = lambda: {"embeddings": FEATURE, "targets": TARGET, "probs_v1": PROBS, "probs_v2": PROBS}
+    base = lambda: {"embeddings": FEATURE, "targets": TARGET, "probs_v1": PROBS, "probs_v2": PROBS,
+                    "method": spotter.Ward(threads=1)}
     every_keyword(spotter.compare, base, values=FEW)
     refused(spotter.compare, base, {"margin": (NAN, 0, "x"), "level": (NAN, 2, "x"), "names": (5, "x", ["a"]),
                                     "method": (5, "x")})
@@ -139,7 +140,7 @@ def test_a_detector():
     image = {"images": [{"id": 1, "file_name": "a.png", "width": 9, "height": 9}], "categories": [{"id": 1, "name": "cat"}],
              "annotations": [{"id": k, "image_id": 1, "category_id": 1, "bbox": [0, 0, 5, 5]} for k in range(2)]}
     said = [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 5, 5], "score": 0.9}]
-    base = lambda: {"ground_truth": image, "detections": said}
+    base = lambda: {"ground_truth": image, "detections": said, "threads": 1}
     every_keyword(spotter.detections, base)
     refused(spotter.detections, base, {"iou": (NAN, 0, 2, "x"), "score": (NAN, 1, "x"), "context": (NAN, -1, "x"),
                                        "rows": (5, np.arange(3)), "threads": (NAN, -1), "skip_unreadable": ("x",)})

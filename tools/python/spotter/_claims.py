@@ -137,11 +137,11 @@ class Claim:
     def report(self, path: Any) -> None:
         """Writes one HTML file with the gathered pictures and the controls side by side, as `spotter gather` does."""
         rows = (c_side.NewPicture * len(self.pictures))(*[
-            c_side.NewPicture(p.picture.encode(), GROUPS.index(p.group), p.similarity, -1 if p.wrong is None else p.wrong,
-                              None if p.predicted is None else p.predicted.encode()) for p in self.pictures])
+            c_side.NewPicture(c_side.bytes_of(p.picture), GROUPS.index(p.group), p.similarity, -1 if p.wrong is None else p.wrong,
+                              _bytes(p.predicted)) for p in self.pictures])
         test, how = self._test(), lib.spot_report_defaults()
         how.thumb = 96
-        what = c_side.ClaimResult(self.text.encode(), _bytes(self.class_), None, _bytes(self.model), 0, self.rate,
+        what = c_side.ClaimResult(c_side.bytes_of(self.text), _bytes(self.class_), None, _bytes(self.model), 0, self.rate,
                                   self.class_rate, c_side.bytes_of(self.folder or "."), rows, len(self.pictures), self.level,
                                   ct.pointer(test))
         with Context("cpu", 0) as c:
@@ -162,7 +162,7 @@ class Claim:
 
 
 def _bytes(text: Optional[str]) -> Optional[bytes]:
-    return None if text is None else text.encode()
+    return None if text is None else c_side.bytes_of(text)
 
 
 def claim_of(slices: Sequence[Slice], which: Union[None, int, Slice], names: List[str], text: Optional[str], word: int,
@@ -217,7 +217,7 @@ def check_class(claim: Claim, images: Any, label: Any) -> None:
     if claim.class_ is None:
         raise InputError(f"the claim is of no one class; give the class that the pictures of {images} show, as label")
     _label(claim)
-    if label is None and not lib.spot_gather_has_class(c_side.bytes_of(images), claim.class_.encode()):
+    if label is None and not lib.spot_gather_has_class(c_side.bytes_of(images), c_side.bytes_of(claim.class_)):
         raise InputError(f"the slice is of class {claim.class_!r}, and {images} has no folder of that name; if all its "
                          "pictures show this class, give it as label")
 
@@ -385,7 +385,7 @@ class Gathers:
                              "have features call gather_rows")
         if predict is not None:
             check_class(claim, images, label)
-        o = c_side.GatherOptions(c_side.bytes_of(images), _bytes(claim.class_), claim.text.encode(), c_side.bytes_of(embed),
+        o = c_side.GatherOptions(c_side.bytes_of(images), _bytes(claim.class_), c_side.bytes_of(claim.text), c_side.bytes_of(embed),
                                  None, most, seed, ct.pointer(held.subject.c))
         return from_folder(claim, held, o, predict, resize, crop)
 

@@ -85,7 +85,7 @@ class Classifier:
             return 0
         except BaseException as e:                         # it goes on where run() was called
             self.failure = e
-            return int(lib.spot_fail(ct.c_void_p(c), INPUT, b"predict failed: %s", str(e).encode()))
+            return int(lib.spot_fail(ct.c_void_p(c), INPUT, b"predict failed: %s", str(e).encode(errors="replace")))
 
     def _run(self, study: str, options: Any, config: bytes) -> None:
         """Parses the config's text and runs the study; an exception of predict goes on here."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes as ct
+import os
 from typing import Any, Dict, List, Optional
 
 import numpy as np
@@ -10,7 +11,7 @@ from . import _library as c_side
 from ._arrays import Array
 from ._fiftyone import write as write_fiftyone
 from ._fitted import Fitted, Subject
-from ._given import choice, flag, is_path, real, refuse, text
+from ._given import choice, flag, real, text
 from ._library import Context, lib
 from ._slices import Slice, as_html, columns, frame, taken_for
 from ._tables import row_table, write_parquet
@@ -91,8 +92,7 @@ class Results:
         (where images were given), class, predicted (where known), confidence of the class, wrong, slice (the number of the
         first that has the row, null for none) and slices (the numbers of all that have it)."""
         held = self._fitted()
-        if not is_path(path):
-            refuse(path, "path", "the path of a file")
+        path = os.fsdecode(c_side.bytes_of(path))
         whole = flag(rows, "rows")
         write_parquet(row_table(held.subject, self.labels_, self.slices_) if whole else columns(self.slices_), path)
 
@@ -105,9 +105,8 @@ class Results:
         boxes have these and an outcome and a reason. The table of to_frame is info["slices"]. Pictures stay where they are.
         fiftyone is not needed to write."""
         held = self._fitted()
-        if not is_path(folder):
-            refuse(folder, "folder", "the path of a folder")
-        write_fiftyone(folder, name, held.subject, self.labels_, self.slices_, columns(self.slices_))
+        text(name, "name")
+        write_fiftyone(os.fsdecode(c_side.bytes_of(folder)), str(name), held.subject, self.labels_, self.slices_, columns(self.slices_))
 
     def _read(self, held: Fitted) -> None:
         """slices_ by their numbers, and what comes with them."""
