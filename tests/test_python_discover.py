@@ -149,10 +149,10 @@ def test_new_rows_are_assigned_by_number():
 
 
 def assigned(found, *options):
-    """(row, class, rank, number) of the lines of `spotter assign`."""
+    """(row, class, rank, number) of the lines that `spotter assign` writes."""
     subprocess.run([program, "assign", found, *options, "--out", "assigned.csv"], check=True, capture_output=True)
     with open("assigned.csv", newline="") as f:
-        return sorted((int(r["row"]), r["class"], int(r["rank"]), int(r["number"])) for r in csv.DictReader(f))
+        return sorted((int(r["id"]), r["class"], int(r["rank"]), int(r["number"])) for r in csv.DictReader(f))
 
 
 def test_rules_and_groups_take_new_rows_as_the_command_does():
@@ -188,10 +188,10 @@ def test_versions_are_compared_by_groups():
                           text=True)
     told = json.loads(said.stdout)
     assert [(c.rows, c.lost, c.gained, c.groups) for c in grouped.classes] == [
-        (c["rows"], c["lost"], c["gained"], c["groups"]) for c in told["classes"]]
+        (c["compared"], c["lost"], c["gained"], c["groups"]) for c in told["classes"]]
     assert [(c.low, c.high) for c in grouped.classes] == [(c["change"]["low"], c["change"]["high"]) for c in told["classes"]]
     assert [(s.rows, s.groups, s.verdict) for s in grouped.slices] == [
-        (s["rows"], s.get("groups", 0), s["verdict"]) for s in told["slices"]]
+        (s["compared"], s.get("groups", 0), s["verdict"]) for s in told["slices"]]
     for a, b in zip(alone.classes, grouped.classes):
         assert a.groups == 0 and b.groups == 40 and (a.lost, a.gained) == (b.lost, b.gained)
         assert b.low <= a.low and b.high >= a.high and b.p_worse >= a.p_worse

@@ -252,7 +252,7 @@ static spot_status grow_trees(tree_maker *k, spot_ctx *c, const spot_chosen *cho
 
 spot_status spot_discover_merges(spot_ctx *c, spot_tree_merges *m, const spot_subject *s, const spot_discover_options *o)
 {
-    spot_ctx cpu;
+    spot_ctx cpu = { .stop = c->stop };
     tree_maker k = { .c = &cpu, .s = s, .o = o, .out = m };
     spot_candidate *list = NULL;
     spot_chosen chosen = { 0 };
