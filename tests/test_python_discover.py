@@ -259,7 +259,10 @@ def test_merges_are_judged_by_the_other_part():
     assert repr(again.merges) == repr(found.merges)
     grouped = spotter.discover(feature, target, probs, groups=np.arange(400) // 4, device="cpu", method="ward")
     assert all(np.isnan(m.p) for m in grouped.merges) and any(m.judged for m in grouped.merges)
-    assert {m.class_ for m in grouped.merges} > {None}
+    more = np.where(np.arange(400) % 9 == 0, np.roll(probs, 1, 1).T, probs.T).T        # all classes have errors
+    both = spotter.discover(feature, target, more, device="cpu", method="ward").merges
+    assert list(dict.fromkeys((m.class_, m.part) for m in both)) == [(c, q) for c in ("0", "1", "2", None) for q in (0, 1)]
+    assert all(np.isnan(m.p) for m in both if m.class_ is None) and not all(np.isnan(m.p) for m in both if m.class_)
 
 
 def test_the_file_of_merges_changes_nothing_else():

@@ -133,7 +133,8 @@ def rows_of(ground_truth: Any, detections: Any, images: Any, embed: Any, iou: fl
         for name, value in given.items():
             setattr(inputs.files, name, value)
         with Context(*machine) as c:
-            return Detections(read_subject(c, inputs).c, c.warnings)
+            owner = read_subject(c, inputs)            # which holds what Detections copies
+            return Detections(owner.c, c.warnings)
     finally:
         inputs.close()
 
