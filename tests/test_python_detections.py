@@ -103,7 +103,7 @@ def test_rows_alone_have_their_features_and_groups():
     rows, plain = spotter.discover(**named), rows_of(images=PHOTOS, embed=clip)
     assert rows.ids == plain.ids and (rows.embeddings == plain.embeddings).all() and rows.embeddings.shape[1] > 1
     assert len(set(rows._group)) == len(set(rows.images))
-    assert spotter.discover(groups="rows", **named)._group is None
+    assert (spotter.discover(groups="rows", **named)._group == np.arange(len(rows))).all()
     group = np.arange(len(rows)) // 7
     for given in (spotter.discover(groups=group, **named), rows_of(groups=group)):
         assert (given._group == group).all() and given.fit(spotter.Ward(device="cpu", proof="cross"), features(rows)).slices_

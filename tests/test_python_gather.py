@@ -156,7 +156,7 @@ def test_what_is_wrong_is_said():
                         ("there was no class 'owl'", lambda: found.gather(None, "new", by_colour, text="x", label="owl")),
                         ("has no folder of that name", lambda: found.gather(1, "new/dog", by_colour)),
                         ("level is 0.7", lambda: found.gather(1, "new", level=0.7)),
-                        ("0 pictures are to be gathered", lambda: found.gather(1, "new", most=0)),
+                        ("most is 0; it takes a whole number from 1", lambda: found.gather(1, "new", most=0)),
                         ("has 3 outputs, and there are 2 classes", lambda: found.gather(1, "new", three)),
                         ("probs has shape (3, 2); here are 16", lambda: claim.judge(probs=np.zeros((3, 2)))),
                         ("wrong has 2; it takes 0, 1", lambda: claim.judge([2] * 16)),
