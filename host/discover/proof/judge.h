@@ -10,6 +10,7 @@
  *     proof_facts.c    what to expect on new rows, and what confidence alone lets expect
  *     proof_merge.c    pieces -> slices
  *     proof_causes.c   confirmed slices that are near each other
+ *     proof_merges.c   Ward's trees of the classes, merge by merge, beside the proof
  *     proof.c          the whole; proof_options.c its options
  *
  * Classes are searched apart from one another, in any order and by several processes; then all are concluded together. */
