@@ -61,7 +61,8 @@ FEATURE, TARGET, PROBS, _ = planted(120, 12)
 
 
 def rows():
-    return {"embeddings": FEATURE, "labels": TARGET, "probs": PROBS, "method": "ward", "least": 5, "device": "cpu", "threads": 1}
+    return {"embeddings": FEATURE, "labels": TARGET, "probs": PROBS, "method": "ward", "least": 5, "device": "cpu",
+            "threads": 1}
 
 
 def test_discover():

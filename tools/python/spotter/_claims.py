@@ -137,8 +137,8 @@ class Claim:
     def report(self, path: Any) -> None:
         """Writes one HTML file with the gathered pictures and the controls side by side, as `spotter gather` does."""
         rows = (c_side.NewPicture * len(self.pictures))(*[
-            c_side.NewPicture(c_side.bytes_of(p.picture), GROUPS.index(p.group), p.similarity, -1 if p.wrong is None else p.wrong,
-                              _bytes(p.predicted)) for p in self.pictures])
+            c_side.NewPicture(c_side.bytes_of(p.picture), GROUPS.index(p.group), p.similarity,
+                              -1 if p.wrong is None else p.wrong, _bytes(p.predicted)) for p in self.pictures])
         test, how = self._test(), lib.spot_report_defaults()
         how.thumb = 96
         what = c_side.ClaimResult(c_side.bytes_of(self.text), _bytes(self.class_), None, _bytes(self.model), 0, self.rate,
@@ -385,8 +385,8 @@ class Gathers:
                              "have features call gather_rows")
         if predict is not None:
             check_class(claim, images, label)
-        o = c_side.GatherOptions(c_side.bytes_of(images), _bytes(claim.class_), c_side.bytes_of(claim.text), c_side.bytes_of(embed),
-                                 None, most, seed, ct.pointer(held.subject.c))
+        o = c_side.GatherOptions(c_side.bytes_of(images), _bytes(claim.class_), c_side.bytes_of(claim.text),
+                                 c_side.bytes_of(embed), None, most, seed, ct.pointer(held.subject.c))
         return from_folder(claim, held, o, predict, resize, crop)
 
     def gather_rows(self, slice: Union[None, int, Slice] = 1, embeddings: Any = None, targets: Any = None, probs: Any = None,

@@ -106,7 +106,8 @@ class Results:
         fiftyone is not needed to write."""
         held = self._fitted()
         text(name, "name")
-        write_fiftyone(os.fsdecode(c_side.bytes_of(folder)), str(name), held.subject, self.labels_, self.slices_, columns(self.slices_))
+        write_fiftyone(os.fsdecode(c_side.bytes_of(folder)), str(name), held.subject, self.labels_, self.slices_,
+                       columns(self.slices_))
 
     def _read(self, held: Fitted) -> None:
         """slices_ by their numbers, and what comes with them."""
