@@ -227,6 +227,9 @@ TEST_IN_FOLDER(words_keep_their_commas)
         { "a", "a;x\n1,5;0,5\n2;1,5\n", "1,5", true, 0 },
         { "a", "a;x\n1,5;0,5\nfox;1,5\n", "1,5", false, 0 }, { "a", "a;x\n\"1,5\";2\n\"3,4\";2\n", "1,5", false, 0 },
         { "x", "a;x\n\"3.1\";0,5\nb;1,5\n", "F64", false, 0.5 }, { "x,a", "a;x\n\"0,25\";0,5\n1,5;1,5\n", "F64", false, 0.5 },
+        { "x", "\"a\";\"x\"\n\"cat\";\"0,5\"\n;\"1,5\"\n", "F64", false, 0.5 },             /* a writer that quotes all */
+        { "a", "\"a\";\"x\"\n\"1,5\";\"0,5\"\n\"fox\";\"1,5\"\n", "1,5", false, 0 },
+        { "a", "\"a\";\"x\"\n\"1,5\";\"0.5\"\n\"2,5\";\"1.5\"\n", "1,5", false, 0 },
     };
     for (int i = 0; i < LEN(list); i++) {
         spot_ctx c = check_ctx(1);

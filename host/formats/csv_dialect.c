@@ -72,15 +72,29 @@ static bool has_point(const spot_csv_cell *cell)
     return cell->n && memchr(cell->text, '.', cell->n) && spot_number(&v, cell->text, cell->n);
 }
 
+/* Whether the writer of the file puts all cells in quotes, numbers too. */
+static bool quotes_all(const first_block *b, char separator)
+{
+    spot_csv_cell cell;
+
+    for (int i = 1; i < b->records; i++) {
+        spot_csv_cells cells = cells_of(b, i, separator);
+        while (spot_csv_cell_next(&cells, &cell) > 0)
+            if (cell.n && !cell.quoted) return false;
+    }
+    return true;
+}
+
 static bool choose_comma(const first_block *b, char separator)
 {
+    const bool quoted = quotes_all(b, separator);
     bool commas = false;
     spot_csv_cell cell;
 
     for (int i = 1; i < b->records; i++) {
         spot_csv_cells cells = cells_of(b, i, separator);
         while (spot_csv_cell_next(&cells, &cell) > 0) {
-            if (cell.quoted) continue;
+            if (cell.quoted && !quoted) continue;
             if (has_point(&cell)) return false;
             commas = commas || find_comma(&cell);
         }

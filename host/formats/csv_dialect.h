@@ -3,7 +3,7 @@
  * The separator is that of comma, semicolon and tab which gives the header the most cells, two at least, and the first rows as
  * many as the header; of equal ones the comma; the comma where there is none. Numbers have decimal commas where the separator
  * is no comma and cells of the first block are numbers with a comma and none is one with a point; cells in quotes, which may
- * be words, do not decide. */
+ * be words, decide only where all cells are in quotes. */
 #ifndef SPOTTER_CSV_DIALECT_H
 #define SPOTTER_CSV_DIALECT_H
 
