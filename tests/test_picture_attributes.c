@@ -39,6 +39,55 @@ TEST(numbers_are_those_of_numpy_and_pillow)
 
 enum { ROWS = 9, SIDE = 8 };
 
+static uint32_t crc_of(const uint8_t *v, size_t n)
+{
+    uint32_t r = UINT32_MAX;
+
+    for (size_t i = 0; i < 8 * n; i++) {
+        if (i % 8 == 0) r ^= v[i / 8];
+        r = r >> 1 ^ (r & 1 ? 0xedb88320u : 0);
+    }
+    return ~r;
+}
+
+static size_t put_chunk(uint8_t *out, const char *kind, const uint8_t *data, uint32_t n)
+{
+    const uint8_t size[] = { (uint8_t)(n >> 24), (uint8_t)(n >> 16), (uint8_t)(n >> 8), (uint8_t)n };
+    uint32_t crc;
+
+    memcpy(out, size, 4);
+    memcpy(out + 4, kind, 4);
+    memcpy(out + 8, data, n);
+    crc = crc_of(out + 4, n + 4);
+    for (int k = 0; k < 4; k++) out[8 + n + k] = (uint8_t)(crc >> (24 - 8 * k));
+    return n + 12;
+}
+
+/* Half of the pixels have the colour that a chunk tRNS makes transparent; it stands behind a private chunk of 6,000 bytes, as
+ * behind a profile of colours. */
+TEST_IN_FOLDER(transparency_is_told_behind_long_chunks)
+{
+    static const uint8_t clear[] = { 0, 10, 0, 20, 0, 30 };
+    static uint8_t file[20000], filler[6000];
+    uint8_t rgb[SIDE * SIDE * 3];
+    spot_ctx c = check_ctx(1);
+    spot_picture p = { 0 };
+    spot_picture_numbers got;
+    unsigned char *png;
+    size_t bytes, used = 33;
+
+    for (int i = 0; i < LEN(rgb); i++) rgb[i] = (uint8_t)(i < LEN(rgb) / 2 ? 10 * (i % 3 + 1) : 200);
+    CHECK_OK(&c, spot_png_encode(&c, &png, &bytes, rgb, SIDE, SIDE));
+    memcpy(file, png, used);                                           /* the mark and IHDR */
+    used += put_chunk(file + used, "prVt", filler, sizeof filler);
+    used += put_chunk(file + used, "tRNS", clear, sizeof clear);
+    memcpy(file + used, png + 33, bytes - 33);
+    CHECK_OK(&c, spot_picture_measure(&c, &got, &p, put_bytes(in_root("clear.png"), file, used + bytes - 33), NULL));
+    CHECK_NEAR(got.of[SPOT_PICTURE_NUMBERS - 1], 0.5, 1e-9);
+    spot_picture_close(&p);
+    free(png);
+}
+
 /* Greys 10, 20, ... 70, of which half a picture is 1 brighter; the last row has none, that before a broken one. */
 static void write_pictures(spot_ctx *c, char *image[ROWS])
 {

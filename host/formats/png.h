@@ -9,6 +9,9 @@
 #include "formats/picture.h"
 #include "spotter/status.h"
 
+/* *has: whether the file is a PNG that says so, wherever the chunk stands before its pixels. */
+spot_status spot_png_transparency(spot_ctx *c, bool *has, const spot_blob *in);
+
 /* Encodes rgb (height, width, 3): *png (*size bytes) is malloc'd; NULL on failure. */
 spot_status spot_png_encode(spot_ctx *c, unsigned char **png, size_t *size, const uint8_t *rgb, int width, int height);
 

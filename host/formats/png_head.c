@@ -3,6 +3,7 @@
 
 #include "formats/byte_scan.h"
 #include "formats/picture_kind.h"
+#include "formats/png.h"
 #include "formats/tiff_head.h"
 
 enum { PNG_WORK = 1 << 18 };
@@ -17,6 +18,23 @@ spot_status spot_png_cost(spot_ctx *c, spot_picture_cost *cost, const spot_blob 
     cost->height = spot_big_u32(head + 20);
     cost->work = PNG_WORK + 16 * (size_t)cost->width;
     return SPOT_OK;
+}
+
+/* The colour type has alpha, or a chunk before the pixels gives it: behind a profile of colours it may stand anywhere. */
+spot_status spot_png_transparency(spot_ctx *c, bool *has, const spot_blob *in)
+{
+    spot_byte_scan s = { .c = c, .in = in };
+    uint8_t head[33];
+
+    *has = false;
+    if (!spot_byte_take(&s, head, sizeof head) || !spot_png_is(head, sizeof head)) return s.status;
+    *has = spot_png_has_alpha(head, sizeof head);
+    for (uint64_t at = 8; !*has && (s.at = at, spot_byte_take(&s, head, 8));) {
+        if (!memcmp(head + 4, "IDAT", 4) || !memcmp(head + 4, "IEND", 4)) return SPOT_OK;
+        *has = !memcmp(head + 4, "tRNS", 4);
+        at += 12 + (uint64_t)spot_big_u32(head);
+    }
+    return s.status;
 }
 
 /* The chunk eXIf may stand behind the pixels. */

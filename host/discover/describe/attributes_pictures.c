@@ -85,15 +85,15 @@ spot_picture_numbers spot_numbers_of_picture(const spot_picture *p)
     return n;
 }
 
-/* A PNG says so before its pixels. */
-static bool is_transparent(const char *path)
+static spot_status ask_transparency(spot_ctx *c, bool *has, const char *path)
 {
-    uint8_t head[4096];
-    FILE *f = fopen(path, "rb");
-    const size_t n = f ? fread(head, 1, sizeof head, f) : 0;
+    spot_blob in;
+    spot_status how;
 
-    if (f) fclose(f);
-    return spot_png_has_alpha(head, n);
+    SPOT_TRY(spot_blob_open(c, &in, path));
+    how = spot_png_transparency(c, has, &in);
+    spot_blob_close(&in);
+    return how;
 }
 
 static spot_status read_part(spot_ctx *c, spot_picture *p, const char *path, const float *box, int matte)
@@ -125,9 +125,12 @@ static spot_status measure_transparency(spot_ctx *c, double *share, spot_picture
 
 spot_status spot_picture_measure(spot_ctx *c, spot_picture_numbers *n, spot_picture *p, const char *path, const float *box)
 {
+    bool transparent;
+
     SPOT_TRY(read_part(c, p, path, box, 0));
     *n = spot_numbers_of_picture(p);
-    if (!is_transparent(path)) return SPOT_OK;
+    SPOT_TRY(ask_transparency(c, &transparent, path));
+    if (!transparent) return SPOT_OK;
     spot_picture_give_back(p);
     return measure_transparency(c, &n->of[TRANSPARENCY], p, path, box);
 }
