@@ -16,7 +16,7 @@ typedef struct {
 
 static void close_world(label_world *w)
 {
-    free(w->s.feature), free(w->s.target), free(w->s.prob), free(w->s.confidence), free(w->s.class_name);
+    free(w->s.feature), free(w->s.target), free(w->s.prob), free(w->s.confidence), free(w->s.class_name), free(w->s.group);
     free(w->planted), free(w->weak);
     spot_arena_close(&w->f.suspected);
 }
@@ -169,6 +169,37 @@ TEST(rows_of_a_group_do_not_vote)
     free(w.s.group), w.s.group = NULL;
     CHECK_OK(&c, spot_suspects_find(&c, &w.f, &w.s));
     assert_int_equal(spot_suspects_place(&w.f.suspects, first), -1);
+    close_world(&w);
+}
+
+/* A group of 60 frames hides nothing: each frame's nearest 30 rows are frames, and the next ones vote. */
+TEST(rows_of_large_groups_are_asked_about)
+{
+    enum { FRAMES = 60, N = 3000 };
+    spot_ctx c = check_ctx(2);
+    label_world w;
+    int first = 0, found = 0;
+
+    plant_labels(&w, N, 4, 0, 5);
+    w.s.group = malloc((size_t)w.s.n * sizeof *w.s.group);
+    for (int i = 0; i < w.s.n; i++) w.s.group[i] = i;
+    while (first % 4 != 1 || spot_subject_wrong(&w.s, first, w.s.target[first])) first++;
+    for (int k = 0; k < FRAMES; k++) {
+        const int row = first + 4 * k;
+        for (int j = 0; j < w.s.d; j++) w.s.feature[row * w.s.d + j] = w.s.feature[first * w.s.d + j] + 1e-4f * (float)(k * j % 7);
+        for (int j = 0; j < 4; j++) w.s.prob[4 * row + j] = j == 1 ? 0.97f : 0.01f;
+        w.s.target[row] = 2;
+        w.s.confidence[row] = 0.01f;
+        w.s.group[row] = first;
+    }
+    w.s.groups = w.s.n;
+    CHECK_OK(&c, spot_suspects_find(&c, &w.f, &w.s));
+    for (int k = 0; k < FRAMES; k++) found += spot_suspects_place(&w.f.suspects, first + 4 * k) >= 0;
+    assert_int_equal(found, FRAMES);
+    for (int i = 1; i < w.f.suspects.count; i++) assert_true(w.f.suspects.row[i] > w.f.suspects.row[i - 1]);
+    memset(w.s.group, 0, (size_t)N * sizeof *w.s.group);               /* one group: nobody may vote */
+    CHECK_OK(&c, spot_suspects_find(&c, &w.f, &w.s));
+    assert_int_equal(w.f.suspects.count, 0);
     close_world(&w);
 }
 

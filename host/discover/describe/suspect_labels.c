@@ -60,6 +60,8 @@ bool spot_confident_labels(const spot_ctx *c, int *label, double *threshold, con
 
 /* ---- neighbours ---- */
 
+typedef struct { int group, row; } waiting_row;
+
 typedef struct {
     spot_ctx *c;
     const spot_subject *s;
@@ -67,6 +69,9 @@ typedef struct {
     int  voters;
     const int *voter;                  /* (voters): rows, ascending; NULL: all */
     int  count, *row;                  /* (n): rows that are suspect so far */
+    int  waiting;
+    waiting_row *wait;                 /* (n): rows whose nearest are mostly of their own group; NULL: there are no groups */
+    int *other;                        /* (voters): those of other groups than one */
 } label_search;
 
 static int by_row(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
@@ -92,19 +97,21 @@ static void draw_voters(label_search *q, int *voter)
     qsort(voter, (size_t)q->voters, sizeof *voter, by_row);
 }
 
-/* Whether most of the nearest rows that may vote are labelled so. */
-static bool neighbours_agree(const label_search *q, int row, const int *nearest, int k)
+typedef struct { int votes, agree; } ballot;
+
+/* By the nearest rows that may vote. voter: of the entries of nearest; NULL: they are rows. */
+static ballot ask_nearest(const label_search *q, int row, const int *voter, const int *nearest, int k)
 {
     const spot_subject *s = q->s;
-    int votes = 0, agree = 0;
+    ballot b = { 0, 0 };
 
-    for (int t = 0; t < k && votes < SPOT_LABEL_VOTES; t++) {
-        const int other = q->voter ? q->voter[nearest[t]] : nearest[t];
+    for (int t = 0; t < k && b.votes < SPOT_LABEL_VOTES; t++) {
+        const int other = voter ? voter[nearest[t]] : nearest[t];
         if (other == row || (s->group && s->group[other] == s->group[row])) continue;
-        votes++;
-        agree += s->target[other] == q->label[row];
+        b.votes++;
+        b.agree += s->target[other] == q->label[row];
     }
-    return 2 * agree > votes;
+    return b;
 }
 
 static spot_status ask_neighbours(label_search *q, spot_arena *a, const int *row, int n, int *nearest)
@@ -114,8 +121,53 @@ static spot_status ask_neighbours(label_search *q, spot_arena *a, const int *row
     SPOT_TRY(spot_check_stop(q->c));
     SPOT_TRY(spot_nearest_rows(q->c, a, nearest, (spot_some_rows){ q->s->feature, row, n },
                                (spot_some_rows){ q->s->feature, q->voter, q->voters }, q->s->d, k));
-    for (int i = 0; i < n && !a->counting; i++)
-        if (neighbours_agree(q, row[i], nearest + (size_t)i * (size_t)k, k)) q->row[q->count++] = row[i];
+    for (int i = 0; i < n && !a->counting; i++) {
+        const ballot b = ask_nearest(q, row[i], q->voter, nearest + (size_t)i * (size_t)k, k);
+        if (q->wait && b.votes < SPOT_LABEL_VOTES && k < q->voters)
+            q->wait[q->waiting++] = (waiting_row){ q->s->group[row[i]], row[i] };
+        else if (2 * b.agree > b.votes) q->row[q->count++] = row[i];
+    }
+    return SPOT_OK;
+}
+
+static int by_group(const void *a, const void *b)
+{
+    const waiting_row *x = a, *y = b;
+
+    return x->group != y->group ? x->group - y->group : x->row - y->row;
+}
+
+/* The waiting rows from `first` on that are of one group, in row (n) for scratch: the voters of other groups alone are asked. */
+static spot_status ask_other_groups(label_search *q, spot_arena *a, int first, int *row, int n, int *nearest)
+{
+    int others = 0, k;
+
+    SPOT_TRY(spot_check_stop(q->c));
+    for (int i = 0; i < q->voters && !a->counting; i++) {
+        const int voter = q->voter ? q->voter[i] : i;
+        if (q->s->group[voter] != q->wait[first].group) q->other[others++] = voter;
+    }
+    if (a->counting) others = q->voters;
+    if (!others) return SPOT_OK;
+    k = others < SPOT_LABEL_VOTES ? others : SPOT_LABEL_VOTES;
+    for (int i = 0; i < n && !a->counting; i++) row[i] = q->wait[first + i].row;
+    SPOT_TRY(spot_nearest_rows(q->c, a, nearest, (spot_some_rows){ q->s->feature, row, n },
+                               (spot_some_rows){ q->s->feature, q->other, others }, q->s->d, k));
+    for (int i = 0; i < n && !a->counting; i++) {
+        const ballot b = ask_nearest(q, row[i], q->other, nearest + (size_t)i * (size_t)k, k);
+        if (2 * b.agree > b.votes) q->row[q->count++] = row[i];
+    }
+    return SPOT_OK;
+}
+
+static spot_status search_other_groups(label_search *q, spot_arena *a, int *row, int most, int *nearest)
+{
+    qsort(q->wait, (size_t)q->waiting, sizeof *q->wait, by_group);
+    for (int i = 0, end; i < q->waiting; i = end) {
+        for (end = i; end < q->waiting && end < i + most && q->wait[end].group == q->wait[i].group; end++) { }
+        SPOT_TRY(ask_other_groups(q, a, i, row, end - i, nearest));
+    }
+    qsort(q->row, (size_t)q->count, sizeof *q->row, by_row);
     return SPOT_OK;
 }
 
@@ -128,14 +180,20 @@ static spot_status search_labels(label_search *q, spot_arena *a, int *asked)
     q->voters = voters_among(q->s);
     if (q->voters < n) SPOT_TRY(SPOT_TAKE(q->c, a, voter, n));
     SPOT_TRY(SPOT_TAKE(q->c, a, nearest, (size_t)most * NEAR));
+    if (q->s->group) SPOT_TRY(SPOT_TAKE(q->c, a, q->wait, n));
+    if (q->s->group) SPOT_TRY(SPOT_TAKE(q->c, a, q->other, q->voters));
     if (voter) draw_voters(q, voter);
     q->voter = a->counting && q->voters < n ? asked : voter;
-    if (a->counting) return ask_neighbours(q, a, asked, most, nearest);
+    if (a->counting) {
+        q->other = asked;
+        if (q->s->group) SPOT_TRY(ask_other_groups(q, a, 0, asked, most, nearest));
+        return ask_neighbours(q, a, asked, most, nearest);
+    }
     for (int i = 0; i < n; i++)
         if (q->label[i] >= 0) asked[rows++] = i;
     for (int i = 0; i < rows; i += most)
         SPOT_TRY(ask_neighbours(q, a, asked + i, rows - i < most ? rows - i : most, nearest));
-    return SPOT_OK;
+    return q->waiting ? search_other_groups(q, a, asked, most, nearest) : SPOT_OK;
 }
 
 static spot_status keep_suspects(spot_ctx *c, spot_findings *f, const label_search *q)
