@@ -96,6 +96,34 @@ TEST(controls_in_few_groups_are_no_sure_rate)
     }
 }
 
+/* Of 40 groups of 10 pictures half are wrong in 6 of 10, the others never: the interval is that of groups. */
+TEST(intervals_are_of_groups)
+{
+    enum { RUNS = 400, EACH = 10, GROUPS = 40, N = GROUPS * EACH };
+    static spot_new_picture row[N];
+    static int group[N];
+    const int runs = SANITIZED ? 20 : RUNS;
+    spot_ctx c = check_ctx(1);
+    int covered[2] = { 0, 0 };
+
+    for (uint32_t run = 0; run < (uint32_t)runs; run++) {
+        spot_rng r = spot_rng_at(12, SPOT_RNG_CONTROLS, 0, run);
+        spot_claim_test t;
+        for (int i = 0; i < N; i++) {
+            const double rate = i % EACH ? row[i - 1].similarity : spot_rng_uniform(&r) < 0.5 ? 0.6 : 0;
+            row[i] = (spot_new_picture){ .group = i < N / 2 ? SPOT_GATHERED : SPOT_CONTROL, .similarity = rate,
+                                         .wrong = spot_rng_uniform(&r) < rate };
+            group[i] = i / EACH;
+        }
+        spot_claim_count(&t, row, N);
+        spot_claim_judge(&t, 0.05);
+        CHECK_OK(&c, spot_claim_by_groups(&c, &t, row, N, group, 0.05));
+        for (int k = 0; k < 2; k++) covered[k] += t.rate[k].low <= 0.3 && t.rate[k].high >= 0.3 && t.rate[k].low >= 0;
+    }
+    print_message("0.3 lies in %d and %d of %d intervals\n", covered[0], covered[1], runs);
+    assert_true(covered[0] >= 0.92 * runs && covered[1] >= 0.92 * runs);
+}
+
 /* A claim in two groups of controls cannot be confirmed at 5 %. */
 TEST(two_groups_of_controls_are_too_few)
 {

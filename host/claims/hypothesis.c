@@ -72,12 +72,15 @@ void spot_claim_count(spot_claim_test *t, const spot_new_picture *row, int n)
     }
 }
 
-/* Groups of pictures of a kind. sums: scratch. */
-static int count_groups(spot_group_sums *sums, const spot_new_picture *row, int n, const int *group, int kind)
+/* Groups of pictures of a kind, whose rate gets the interval of groups. sums: scratch. */
+static int count_groups(spot_interval *rate, spot_group_sums *sums, const spot_new_picture *row, int n, const int *group,
+                        int kind)
 {
     spot_group_sums_clear(sums);
     for (int i = 0; i < n; i++)
-        if (row[i].wrong >= 0 && row[i].group == kind) spot_group_sums_add(sums, group[i], 0);
+        if (row[i].wrong >= 0 && row[i].group == kind) spot_group_sums_add(sums, group[i], row[i].wrong);
+    if (sums->n) *rate = spot_wider(*rate, spot_group_mean(sums, 0.025));
+    rate->low = fmax(rate->low, 0);
     return sums->n;
 }
 
@@ -92,8 +95,8 @@ spot_status spot_claim_by_groups(spot_ctx *c, spot_claim_test *t, const spot_new
     int controls;
 
     SPOT_TRY(spot_group_sums_open(c, &sums, n));
-    controls = count_groups(&sums, row, n, group, SPOT_CONTROL);
-    t->groups = count_groups(&sums, row, n, group, SPOT_GATHERED);
+    controls = count_groups(&t->rate[SPOT_CONTROL], &sums, row, n, group, SPOT_CONTROL);
+    t->groups = count_groups(&t->rate[SPOT_GATHERED], &sums, row, n, group, SPOT_GATHERED);
     spot_group_sums_clear(&sums);
     for (int i = 0; i < n; i++)
         if (row[i].wrong >= 0)

@@ -38,7 +38,7 @@ typedef enum { SPOT_TOO_FEW, SPOT_NOT_CONFIRMED, SPOT_CONFIRMED } spot_claim_ver
 
 typedef struct {
     int n[2], wrong[2];        /* of SPOT_GATHERED and SPOT_CONTROL */
-    spot_interval rate[2];     /* Wilson's */
+    spot_interval rate[2];     /* Wilson's; with groups the hull of it and of that of the groups' rates, by Student's t */
     double p;                  /* Fisher's exact test, one-sided: gathered pictures are wrong more often than controls */
     spot_claim_verdict verdict;
     int groups;                /* of the gathered pictures (spot_claim_by_groups); 0: pictures are alone */
@@ -62,7 +62,7 @@ typedef struct {
 /* test->n and wrong, from the pictures of which it is known. */
 void spot_claim_count(spot_claim_test *t, const spot_new_picture *row, int n);
 
-/* After spot_claim_judge: p and verdict where pictures depend on each other, as frames of a video do. group (n): of each
+/* After spot_claim_judge: intervals, p and verdict where pictures depend on each other, as frames of a video do. group (n): of each
  * picture, below n. The groups' sums are parts of the difference of the two rates: of gathered pictures and of controls those
  * that are wrong less those that the rate of all lets expect, over their number. p is the share of choices of the sums' signs
  * (all of up to 16 groups, else 9,999 draws) that give as much together, and at least 2^-m where either kind has m groups: too
