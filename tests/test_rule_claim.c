@@ -1,4 +1,5 @@
 /* test_rule_claim.c - claims on the rows at hand: reading a rule, its numbers, the level where the best rule is claimed. */
+#define _POSIX_C_SOURCE 200809L       /* strdup */
 #include "checks.h"
 
 #include <math.h>
@@ -105,6 +106,49 @@ TEST(a_rule_is_read)
     spot_row_claim_close(&k);
     CHECK_FAILS(&c, spot_row_claim_read(&c, &k, &w.s, &w.a, NULL, "c0=v1 &"), SPOT_USAGE, "claim.empty");
     spot_row_claim_close(&k);
+    close_world(&w);
+}
+
+static void rename_item(claim_world *w, const char *from, const char *to)
+{
+    for (int i = 0; i < w->a.items; i++)
+        if (!strcmp(w->a.name[i], from)) {
+            free(w->a.name[i]);
+            w->a.name[i] = strdup(to);
+        }
+}
+
+/* Between quotes a name has whatever it has. */
+TEST(names_with_an_ampersand_stand_between_quotes)
+{
+    static const char *const same[] = {
+        "class=\"R&D\" & \"c0=Q & A\" & c1=a \"b\"", "\"R&D\"&\"c0=Q & A\"&\"c1=a \"\"b\"\"\"", "c1=a \"b\" & \"c0=Q & A\" & \"R&D\" "
+    };
+    static const struct { const char *rule, *id; } bad[] = {
+        { "class=\"R&D\" & c0=Q & A", "claim.condition: c0=Q" }, { "\"R&D\" & \"c0=Q & A", "claim.quotes: c0=Q" },
+        { "\"R&D\" x & c1=v1", "claim.condition" }, { "class=\"c0=Q & A\"", "claim.condition" },
+        { "\"R&D\" < 3", "claim.no_table" }, { "\"R&D\" c < 3", "claim.condition" }, { "< 3", "claim.condition" },
+        { "\"\" & c1=v1", "claim.condition" }, { "class=\"R&D\" < 3", "claim.condition" }, { "c1<0x10", "claim.condition" },
+    };
+    spot_ctx c = check_ctx(1);
+    claim_world w;
+    spot_row_claim k;
+    int rows[LEN(same) + 1];
+
+    open_world(&c, &w, 600, 0, 1, 0, 1);
+    rows[LEN(same)] = judge(&c, &w, "places & c0=v1 & c1=v2", &usual).rows;
+    w.class_name[1] = (char *)(uintptr_t)"R&D";
+    rename_item(&w, "c0=v1", "c0=Q & A");
+    rename_item(&w, "c1=v2", "c1=a \"b\"");
+    for (int i = 0; i < LEN(same); i++) {
+        k = judge(&c, &w, same[i], &usual);
+        assert_true(k.rows == rows[LEN(same)] && k.cls == 1 && k.conditions == 2 && k.listed);
+    }
+    assert_int_equal(judge(&c, &w, "c0=Q & A", &usual).conditions, 1);                 /* the whole rule is the name */
+    for (int i = 0; i < LEN(bad); i++) {
+        CHECK_FAILS(&c, spot_row_claim_read(&c, &k, &w.s, &w.a, NULL, bad[i].rule), SPOT_USAGE, bad[i].id);
+        spot_row_claim_close(&k);
+    }
     close_world(&w);
 }
 

@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "discover/subject/attributes.h"
+#include "formats/formats.h"
 #include "spotter/claim.h"
 
 enum { RULE = 1000, TOLD = 6 };
+
+#define CLASS "class="
 
 typedef struct {
     spot_ctx              *c;
@@ -96,6 +99,15 @@ static spot_relation comparison_in(const char *text, size_t *end, const char **n
     return how;
 }
 
+static bool has_ampersand(const rule_reader *r)
+{
+    bool any = false;
+
+    for (int i = 0; r->a && i < r->a->items && !any; i++) any = strchr(r->a->name[i], '&') != NULL;
+    for (int i = 0; i < r->s->classes && !any; i++) any = strchr(r->s->class_name[i], '&') != NULL;
+    return any;
+}
+
 static spot_status no_condition(rule_reader *r, const char *text)
 {
     char items[400] = "", names[400] = "";
@@ -107,24 +119,28 @@ static spot_status no_condition(rule_reader *r, const char *text)
     for (int i = 0; i < r->s->classes && i < TOLD && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s\"%.60s\"", i ? ", " : "", r->s->class_name[i]);
     return spot_fail(r->c, SPOT_USAGE, "{claim.condition} \"%.200s\" is no class and no item of the table; classes are %s%s; "
-                     "items are %s%s", text, names, r->s->classes > TOLD ? ", ..." : "",
+                     "items are %s%s%s", text, names, r->s->classes > TOLD ? ", ..." : "",
                      *items ? items : "none: the findings keep no attributes, so give a table with --attributes",
-                     r->a && r->a->items > TOLD ? ", ..." : "");
+                     r->a && r->a->items > TOLD ? ", ..." : "",
+                     has_ampersand(r) ? "; a name with & in it stands between double quotes" : "");
 }
 
-static spot_status take_comparison(rule_reader *r, const char *text)
+/* text: the comparison; the column's name is in front of it, unless it stood between quotes. */
+static spot_status take_comparison(rule_reader *r, const char *text, const char *quoted)
 {
     const char *number = NULL;
     size_t n = 0;
     const spot_relation how = comparison_in(text, &n, &number);
-    char column[RULE], *end = NULL;
-    double value = number ? strtod(number, &end) : 0;
+    char column[RULE];
+    double value;
 
-    if (!how || end == number || end[strspn(end, " \t")] || !n) return no_condition(r, text);
+    if (how) number += strspn(number, " \t");
+    if (!how || (!n && !quoted) || (n && quoted) || !spot_number(&value, number, strlen(number)) || !isfinite(value))
+        return no_condition(r, text);
     if (!r->table)
         return spot_fail(r->c, SPOT_USAGE, "{claim.no_table} \"%.200s\" compares numbers, of which the findings keep thirds "
                          "alone; give their table with --attributes", text);
-    snprintf(column, sizeof column, "%.*s", (int)n, text);
+    snprintf(column, sizeof column, "%.*s", quoted ? RULE : (int)n, quoted ? quoted : text);
     r->k->conditions++;
     return spot_attributes_compare(r->c, r->k->in, r->s, r->table, &(spot_column_cut){ column, how, value });
 }
@@ -132,12 +148,48 @@ static spot_status take_comparison(rule_reader *r, const char *text)
 static spot_status take_condition(rule_reader *r, const char *text)
 {
     const int item = item_of(r->a, text), cls = class_of(r->s, text);
-    const int named = !strncmp(text, "class=", 6) ? class_of(r->s, text + 6) : -1;
+    const int named = !strncmp(text, CLASS, strlen(CLASS)) ? class_of(r->s, text + strlen(CLASS)) : -1;
 
     if (!*text) return spot_fail(r->c, SPOT_USAGE, "{claim.empty} a condition of the rule is empty");
     if (item >= 0) return take_item(r, item), SPOT_OK;
     if (named >= 0 || cls >= 0) return take_class(r, named >= 0 ? named : cls);
-    return take_comparison(r, text);
+    return take_comparison(r, text, NULL);
+}
+
+/* ---- quotes ---- */
+
+/* Where a condition has quotes in front of its name, or behind CLASS: the byte behind the first of them; else NULL. */
+static const char *quoted_name(const char *text)
+{
+    if (!strncmp(text, CLASS, strlen(CLASS))) text += strlen(CLASS);
+    return *text == '"' ? text + 1 : NULL;
+}
+
+/* Copies a name up to the quote behind it, of two quotes one. Returns the byte behind that quote; NULL: there is none. */
+static const char *copy_name(char name[RULE], const char *from)
+{
+    size_t n = 0;
+
+    for (; *from; name[n++] = *from++)
+        if (*from == '"' && *++from != '"') {
+            name[n] = 0;
+            return from;
+        }
+    return NULL;
+}
+
+/* text: without blanks around it, up to the end of the condition. */
+static spot_status take_quoted(rule_reader *r, const char *text)
+{
+    char name[RULE];
+    const char *rest = copy_name(name, quoted_name(text));
+    const int item = *text == '"' ? item_of(r->a, name) : -1, cls = class_of(r->s, name);
+
+    rest += strspn(rest, " \t");
+    if (*rest && *text == '"') return take_comparison(r, rest, name);
+    if (item >= 0 && !*rest) return take_item(r, item), SPOT_OK;
+    if (cls >= 0 && !*rest) return take_class(r, cls);
+    return no_condition(r, text);
 }
 
 /* text[from, to) without blanks around it. */
@@ -145,10 +197,22 @@ static spot_status take_part(rule_reader *r, const char *from, const char *to)
 {
     char part[RULE];
 
-    while (from < to && strchr(" \t", *from)) from++;
     while (to > from && strchr(" \t", to[-1])) to--;
     snprintf(part, sizeof part, "%.*s", (int)(to - from), from);
-    return take_condition(r, part);
+    return quoted_name(part) ? take_quoted(r, part) : take_condition(r, part);
+}
+
+/* *end: the end of the condition at `from`, which is no blank. */
+static spot_status find_end(rule_reader *r, const char **end, const char *from)
+{
+    char name[RULE];
+    const char *quoted = quoted_name(from), *behind = quoted ? copy_name(name, quoted) : from;
+
+    if (!behind)
+        return spot_fail(r->c, SPOT_USAGE, "{claim.quotes} the quotes before \"%.200s\" are not closed; a quote in a name "
+                         "between quotes is written twice", quoted);
+    *end = behind + strcspn(behind, "&");
+    return SPOT_OK;
 }
 
 static spot_status check_rule(rule_reader *r, const char *rule)
@@ -174,12 +238,13 @@ spot_status spot_row_claim_read(spot_ctx *c, spot_row_claim *k, const spot_subje
 
     SPOT_TRY(open_rows(&r));
     if (strlen(rule) >= RULE) return spot_fail(c, SPOT_USAGE, "{claim.long} the rule is longer than %d bytes", RULE - 1);
-    if (item_of(a, rule) >= 0 || class_of(s, rule) >= 0) {     /* a name that has & in it */
+    if (item_of(a, rule) >= 0 || class_of(s, rule) >= 0) {     /* one name, whatever is in it */
         SPOT_TRY(take_condition(&r, rule));
         return check_rule(&r, rule);
     }
     for (const char *from = rule; from; from = *end ? end + 1 : NULL) {
-        end = from + strcspn(from, "&");
+        from += strspn(from, " \t");
+        SPOT_TRY(find_end(&r, &end, from));
         SPOT_TRY(take_part(&r, from, end));
     }
     return check_rule(&r, rule);

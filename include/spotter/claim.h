@@ -157,7 +157,9 @@ typedef struct {
 
 /* The rows of a rule. Conditions stand between &. One is: an item of the attributes by its name, of a third also without its
  * limits ("px=low"); a class by its name, or class=NAME where an item has the name, too; a comparison of a column of numbers,
- * with = < > <= or >=, in the file `table` as spot_attributes_read takes it (NULL: none). SPOT_USAGE says what is none of
+ * with = < > <= or >=, in the file `table` as spot_attributes_read takes it (NULL: none). A name may stand between double quotes,
+ * with each quote in it written twice: apps & "title=Q&A"; class="R&D" & "width & height"<3. A name with & in it must, and one
+ * that begins with a quote, unless the name is the whole rule. SPOT_USAGE says what is none of
  * these, and where rows have several classes; SPOT_INPUT where no row has all. Close k also after a failure. */
 spot_status spot_row_claim_read(spot_ctx *c, spot_row_claim *k, const spot_subject *s, const spot_attributes *a,
                                 const char *table, const char *rule);
