@@ -93,4 +93,68 @@ for s in (s for f in found["findings"] for s in f["slices"]):
 PYTHON
 run 0 "" gather found
 grep -q "^      labels: [0-9]* of [0-9]* are suspect; [0-9]* % wrong without them$" out || fail "$(cat out)"
+
+# A sentence: the rows of a class that are nearest to it by a CLIP of random weights, as numpy finds them.
+mkdir clip && /usr/bin/python3 "$tests/random_clip.py" clip/world || exit 1
+clip=clip/world/clip/model.safetensors
+/usr/bin/python3 - <<'PYTHON'
+import struct, zlib
+import numpy as np
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+import os
+os.mkdir("photos")
+r = np.random.default_rng(3)
+for i in range(120):
+    lines = b"".join(b"\0" + r.integers(0, 256, 60, "uint8").tobytes() for _ in range(20))
+    open(f"photos/{i:03d}.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 20, 20, 8, 2, 0, 0, 0))
+                                            + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+open("text.txt", "w").write("a cat\n")
+PYTHON
+run 0 "" embed --model $clip --images photos --out v.safetensors
+run 0 "" embed --model $clip --images photos --out v.npy
+run 0 "" embed --model $clip --texts text.txt --out w.npy
+# The 15 cats that are nearest to "a cat" are wrong in 12 cases, the others in 6 of 45.
+/usr/bin/python3 - <<'PYTHON'
+import numpy as np
+v, w = np.load("v.npy").astype(float), np.load("w.npy").astype(float)[0]
+near = v @ w / np.linalg.norm(v, axis=1)
+cat = np.arange(120) % 2 == 0
+order = np.flatnonzero(cat)[np.argsort(-near[cat], kind="stable")]
+p = np.full(120, 0.9)
+p[order[:12]] = p[order[15:21]] = 0.2
+open("s.csv", "w").write("id,label,p\n" + "".join(f"{i:03d}.png,{'cat' if cat[i] else 'dog'},{p[i]}\n" for i in range(120)))
+np.save("order.npy", order)
+PYTHON
+run 0 "" discover -e v.safetensors -y s.csv:label -p s.csv:p -i s.csv:id --no-report --out sentences
+run 0 "" claim sentences "a cat" --encoder $clip --class cat --most 15
+grep -q '^claim: fails more often on "a cat", the 15 nearest rows, class cat$' out || fail "$(cat out)"
+grep -q "^12 of 15 rows wrong, 80.0 %; their class: 30.0 %; " out || fail "$(cat out)"
+grep -q "^suggested: p = " out || fail "$(cat out)"
+grep -q "^test it on new rows: .* spotter claim new 'a cat' --encoder '$clip' --class 'cat' --most 15 --new$" out || fail "$(cat out)"
+run 0 "" claim sentences "a cat" --encoder $clip --class cat --most 15 --new
+grep -q "^confirmed: p = " out || fail "$(cat out)"
+run 0 "" claim sentences "a cat" --encoder $clip --most 20 --json
+/usr/bin/python3 - <<'PYTHON' || fail "a sentence about all rows: $(cat out)"
+import csv, json, math
+import numpy as np
+k = json.load(open("out"))
+v, w = np.load("v.npy").astype(float), np.load("w.npy").astype(float)[0]
+wrong = np.array([float(r["p"]) < 0.5 for r in csv.DictReader(open("s.csv"))])
+nearest = np.argsort(-(v @ w / np.linalg.norm(v, axis=1)), kind="stable")[:20]
+assert (k["claim"], k["class"], k["rows"], k["wrong"]) == ("a cat", None, 20, int(wrong[nearest].sum())), k
+assert k["verdict"] != "confirmed" and k["corrected_p"] is None
+PYTHON
+refused 2 claim found "a cat" --encoder $clip
+refused 2 claim sentences "a cat" --encoder $clip --class horse
+refused 2 claim sentences "a cat" --encoder $clip --attributes a.csv:id
+refused 4 claim sentences "a cat" --encoder nothing.safetensors
+
+# A name with & in it stands between quotes.
+sed 's/grey/R\&D/; 1s/colour/"red \& blue"/' a.csv >ampersand.csv
+run 0 "" claim plain 'apps & "red & blue=R&D"' --attributes ampersand.csv:id
+grep -q "^confirmed: p = 0.0001, corrected for all 180 rules" out || fail "$(cat out)"
+run 0 "" claim plain 'class="apps" & "px" <= 22' --attributes ampersand.csv:id
+refused 2 claim plain 'apps & red & blue=R&D' --attributes ampersand.csv:id
+refused 2 claim plain 'apps & "red & blue=R&D' --attributes ampersand.csv:id
 echo "claims are judged, and suspect labels counted"
