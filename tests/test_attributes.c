@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "checks.h"
+#include "discover/subject/attributes.h"
 #include "heard.h"
 #include "noise.h"
 #include "spotter/describe.h"
@@ -331,6 +332,53 @@ TEST(free_text_becomes_terms)
     for (int i = 0; i < N; i++) assert_int_equal(is_set(&a, fog, i), i % 4 == 0);
     spot_attributes_close(&a);
     remove(path);
+}
+
+/* New rows are looked up in their own table, by the names of the items: terms of another text, by whole words. */
+TEST(terms_are_found_in_another_table)
+{
+    static char *const names[] = { "note has fog", "note has fo", "a has b has fog", "note=fog and ice", "not note has fog" };
+    static double range[LEN(names)][2];
+    char *name[LEN(names)], *id[] = { "0", "1", "2", "3", "4" };
+    spot_ctx c = check_ctx(1);
+    const spot_subject s = { .n = 5, .id = id };
+    const spot_attributes like = { .rows = 1, .items = LEN(names), .name = name, .range = range };
+    const char *path = write_text(&c, "note,a has b,note has fog\nthe FOG lifts,ice,0\nfoggy,fog-ice,1\nno fo here,fog,0\n"
+                                      "fog and ice,defog,1\n,,\n");
+    spot_attributes a;
+
+    memcpy(name, names, sizeof names);
+    for (int k = 0; k < LEN(names); k++) range[k][0] = range[k][1] = NAN;
+    CHECK_OK(&c, spot_attributes_like(&c, &a, path, &s, &like));
+    assert_string_equal(rows_of(&a, "note has fog"), "01010");         /* a column has this very name */
+    assert_string_equal(rows_of(&a, "note has fo"), "00100");
+    assert_string_equal(rows_of(&a, "a has b has fog"), "01100");
+    assert_string_equal(rows_of(&a, "note=fog and ice"), "00010");
+    assert_string_equal(rows_of(&a, "not note has fog"), "10100");
+    spot_attributes_close(&a);
+    path = write_text(&c, "note\nthe FOG lifts\nfoggy\nno fo here\nfog and ice\n\"\"\n");
+    CHECK_OK(&c, spot_attributes_like(&c, &a, path, &s, &like));
+    assert_string_equal(rows_of(&a, "note has fog"), "10010");
+    assert_string_equal(rows_of(&a, "a has b has fog"), "00000");      /* there is no such column */
+    spot_attributes_close(&a);
+    remove(path);
+}
+
+/* The writer of a file decides whether its numbers have commas; the names of items have points. */
+TEST(names_of_items_do_not_depend_on_decimal_commas)
+{
+    static const char *const text[] = { "size,kind\n0.5,1\n1.50,2\n0.5,3\n", "size;kind\n0,5;1\n1,50;2\n0,5;3\n" };
+    spot_ctx c = check_ctx(1);
+    spot_attributes a;
+
+    for (int i = 0; i < LEN(text); i++) {
+        const char *path = write_text(&c, text[i]);
+        CHECK_OK(&c, spot_attributes_read(&c, &a, path, NULL, 3));
+        assert_string_equal(rows_of(&a, "size=0.5"), "101");
+        assert_int_equal(a.items, 1 + 3);                              /* 1.5 is of one row alone */
+        spot_attributes_close(&a);
+        remove(path);
+    }
 }
 
 TEST(decimal_commas_are_read_in_numbers_alone)

@@ -28,7 +28,9 @@ spot_status spot_attributes_thirds (spot_ctx *c, spot_attributes *a, int column,
                                     const char *const part[3]);
 spot_status spot_attributes_words  (spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word);
 
-/* The same, or the terms of free text (describe.h). */
+/* The same, or the terms of free text (describe.h), "NAME has TERM". spot_text_has_term: whether such a text has the term. */
+#define SPOT_HAS_TERM " has "
+bool spot_text_has_term(const char *text, const char *term);
 spot_status spot_attributes_text(spot_ctx *c, spot_attributes *a, int column, const char *name, char *const *word);
 
 /* A comparison of a column of numbers. */

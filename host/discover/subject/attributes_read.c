@@ -153,25 +153,35 @@ static spot_status keep_cell(attributes_reader *r, column *k, const char *text)
 
 /* ---- items that are looked for ---- */
 
-/* Whether an item is of this column: "indoor", "not indoor", "weather=snow", "size=low (<= 3.2)". */
+/* The term of an item of text, "NAME has TERM", of the column NAME; NULL: it is none. */
+static const char *term_of(const char *item, const char *head)
+{
+    const size_t n = strlen(head);
+
+    return !strncmp(item, head, n) && !strncmp(item + n, SPOT_HAS_TERM, strlen(SPOT_HAS_TERM))
+         ? item + n + strlen(SPOT_HAS_TERM) : NULL;
+}
+
+/* Whether an item is of this column: "indoor", "not indoor", "weather=snow", "size=low (<= 3.2)", "note has fog". */
 static bool is_of_column(const char *item, const char *head)
 {
     const size_t n = strlen(head);
 
     return n && (!strcmp(item, head) || (!strncmp(item, "not ", 4) && !strcmp(item + 4, head))
-                 || (!strncmp(item, head, n) && item[n] == '='));
+                 || (!strncmp(item, head, n) && item[n] == '=') || term_of(item, head));
 }
 
 static bool has_value(const attributes_reader *r, int item, const char *head, const char *text)
 {
     const spot_attributes *like = r->like;
-    const char *name = like->name[item], *value = name + strlen(head) + 1;
+    const char *name = like->name[item], *value = name + strlen(head) + 1, *term = term_of(name, head);
     double x, y;
 
     if (!isnan(like->range[item][0]))
         return read_number(r, &x, text) && x > like->range[item][0] && x <= like->range[item][1];
     if (!strcmp(name, head)) return flag_of(r, text) == 1;
     if (!strncmp(name, "not ", 4) && !strcmp(name + 4, head)) return flag_of(r, text) == 0;
+    if (term) return spot_text_has_term(text, term);
     return !strcmp(value, text) || (read_number(r, &x, value) && read_number(r, &y, text) && x == y);
 }
 

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/text.h"
 #include "discover/subject/attributes.h"
@@ -25,6 +26,16 @@ static bool next_term(const char **at, text_term *t)
         t->bytes = (int)(*at - t->at);
         if (t->bytes > 1 && t->bytes <= LONGEST) return true;
     }
+}
+
+bool spot_text_has_term(const char *text, const char *term)
+{
+    const size_t n = strlen(term);
+    text_term t;
+
+    while (next_term(&text, &t))
+        if ((size_t)t.bytes == n && !strncasecmp(t.at, term, n)) return true;
+    return false;
 }
 
 /* Words between blanks: a path has one. */
@@ -106,7 +117,7 @@ static spot_status add_terms(spot_ctx *c, spot_attributes *a, int column, const 
         char text[LONGEST + 1] = "";
         uint64_t *bit;
         for (int i = 0; i < t->bytes; i++) text[i] = (char)tolower((unsigned char)t->at[i]);
-        SPOT_TRY(spot_attributes_item(c, a, column, &bit, "%s has %s", name, text));
+        SPOT_TRY(spot_attributes_item(c, a, column, &bit, "%s" SPOT_HAS_TERM "%s", name, text));
         for (int i = 0; i < found[k].n; i++) bit[t[i].row / 64] |= (uint64_t)1 << t[i].row % 64;
     }
     return SPOT_OK;
