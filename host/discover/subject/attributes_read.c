@@ -139,7 +139,7 @@ static spot_status keep_cell(attributes_reader *r, column *k, const char *text)
     char *word = NULL;
 
     if (k->kind == CONSTANT || !*text || rows.first == rows.end) return SPOT_OK;
-    if (k->kind == TWO_NUMBERS) text = k->value[!same_value(r, k, k->value[0], text)];
+    if (k->kind == TWO_NUMBERS) text = k->value[!same_value(r, k, k->value[0], text)];      /* with a point, for the name */
     if (k->word && !(word = strdup(text))) return spot_fail(r->c, SPOT_NOMEM, "no memory for a word of %s", r->file);
     for (int i = rows.first; i < rows.end; i++) {
         const int row = r->order ? r->order[i] : i;
@@ -440,6 +440,10 @@ static spot_status choose_kinds(attributes_reader *r)
         column *t = &r->column[k];
         const bool numbers = !t->no_number;
         const bool nameless = !*t->name;           /* pandas writes the index of a frame so */
+        for (int i = 0; numbers && r->dialect.comma && i < t->values && i < 2; i++) {
+            char *comma = strchr(t->value[i], ',');
+            if (comma) *comma = '.';
+        }
         t->kind = k == r->id_column || nameless || t->values < 2 ? CONSTANT : !t->no_flag ? FLAGS : !numbers ? WORDS
                 : t->values == 2 ? TWO_NUMBERS : NUMBERS;
         if (k != r->id_column && t->kind == CONSTANT && constant++ < TOLD)
