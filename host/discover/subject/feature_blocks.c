@@ -56,9 +56,11 @@ static void total_variances(double sum[SPOT_MOST_BLOCKS], const spot_subject *s,
 
 static spot_status check_known(spot_ctx *c, const spot_subject *s, const spot_feature_block *known, int blocks)
 {
-    if (s->blocks != blocks)
+    const int sources = blocks ? blocks : 1;               /* the findings do not keep a single one */
+
+    if (s->blocks != sources)
         return spot_fail(c, SPOT_INPUT, "{blocks.number} sources of features: %d here, %d in the findings; give as many, in "
-                         "their order", s->blocks, blocks);
+                         "their order", s->blocks, sources);
     for (int b = 0; b < blocks; b++) {
         const spot_feature_block *now = &s->block[b], *then = &known[b];
         if (now->d != then->d)

@@ -253,7 +253,7 @@ spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_file
         st = SPOT_OK;
     } else {
         st = read_features(&r);
-        if (!st) st = spot_blocks_scale(c, s, known->blocks ? known->block : NULL, known->blocks);
+        if (!st) st = spot_blocks_scale(c, s, known->block, known->blocks);
     }
     if (!st && s->d != known->features)
         st = spot_fail(c, SPOT_INPUT, "%s has %d numbers per row, and the findings have %d; give features of the new rows "
