@@ -34,7 +34,8 @@ static void drop_missing(spot_subject *s, uint8_t *marked)
 static spot_status plan(spot_ctx *c, const spot_subject *s, const spot_subject_files *files, const spot_encoder_info *e,
                         size_t *decoding)
 {
-    size_t bytes = (size_t)s->n * (size_t)e->dim * sizeof(float) + e->bytes, most = files->memory;
+    const size_t joined = files->embeddings ? spot_block_bytes(s, e->dim) : 0;
+    size_t bytes = (size_t)s->n * (size_t)e->dim * sizeof(float) + e->bytes + joined, most = files->memory;
 
     *decoding = most > bytes ? most - bytes : SPOT_PICTURE_MEMORY;
     spot_log(c, SPOT_LOG_INFO, "%s: %d pictures, embedded by %s (%s): takes %.0f MB, and decoding at most %.0f MB",

@@ -14,6 +14,11 @@ static void copy_columns(float *to, int wide, const float *from, int d, int n)
     for (int i = 0; i < n; i++) memcpy(to + (size_t)i * (size_t)wide, from + (size_t)i * (size_t)d, (size_t)d * sizeof *to);
 }
 
+size_t spot_block_bytes(const spot_subject *s, int d)
+{
+    return s->blocks ? (size_t)s->n * ((size_t)s->d + (size_t)d) * sizeof *s->feature : 0;
+}
+
 spot_status spot_block_add(spot_ctx *c, spot_subject *s, float *feature, int d, const char *encoder)
 {
     const int wide = s->d + d;
@@ -25,6 +30,8 @@ spot_status spot_block_add(spot_ctx *c, spot_subject *s, float *feature, int d, 
         SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, all, (size_t)s->n * (size_t)wide));
         copy_columns(all, wide, s->feature, s->d, s->n);
         copy_columns(all + s->d, wide, feature, d, s->n);
+        spot_subject_drop(s, s->feature);
+        spot_subject_drop(s, feature);
     }
     s->feature = all;
     s->d = s->blocks ? wide : d;

@@ -44,6 +44,18 @@ spot_status spot_subject_take(spot_ctx *c, spot_subject *s, void *out, size_t by
     return spot_subject_keep(c, s, block);
 }
 
+void spot_subject_drop(spot_subject *s, const void *block)
+{
+    kept *k = s->owned;
+
+    for (int i = 0; k && i < k->count; i++) {
+        if (k->block[i] != block) continue;
+        free(k->block[i]);
+        k->block[i] = k->block[--k->count];
+        return;
+    }
+}
+
 void spot_subject_close(spot_subject *s)
 {
     kept *k = s->owned;

@@ -15,6 +15,9 @@ spot_status spot_subject_take(spot_ctx *c, spot_subject *s, void *out, size_t by
 /* Takes over a malloc'd block, which is freed even when this fails. */
 spot_status spot_subject_keep(spot_ctx *c, spot_subject *s, void *block);
 
+/* Frees a block that s owns; any other stays as it is. */
+void spot_subject_drop(spot_subject *s, const void *block);
+
 /* *out: n names "0", "1", ..., in one block that s owns. */
 spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int n);
 

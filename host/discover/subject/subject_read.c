@@ -121,6 +121,7 @@ static spot_status read_block(spot_rows_reading *r, spot_array *a)
     SPOT_TRY(spot_subject_array_maker(r->c, r->s, a, r->files, r->block));
     if (a->type != SPOT_WORDS) SPOT_TRY(spot_bad_values(r, a, LARGEST));
     SPOT_TRY(spot_rows_floats(r, &feature, a));
+    SPOT_TRY(spot_rows_room(r, spot_block_bytes(r->s, (int)a->dim[1]), a->name));
     return spot_block_add(r->c, r->s, feature, (int)a->dim[1], r->s->encoder);
 }
 

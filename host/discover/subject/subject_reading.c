@@ -8,12 +8,18 @@
 
 #include "discover/subject/subject_memory.h"
 
+spot_status spot_rows_room(const spot_rows_reading *r, size_t bytes, const char *name)
+{
+    if (!r->files->memory || r->used + bytes <= r->files->memory) return SPOT_OK;
+    return spot_fail(r->c, SPOT_NOMEM, "{arrays.memory} %s: with this file the arrays take %zu bytes of memory, and %zu are "
+                     "allowed", name, r->used + bytes, r->files->memory);
+}
+
 static spot_status spend(spot_rows_reading *r, size_t bytes, const char *name)
 {
+    SPOT_TRY(spot_rows_room(r, bytes, name));
     r->used += bytes;
-    if (!r->files->memory || r->used <= r->files->memory) return SPOT_OK;
-    return spot_fail(r->c, SPOT_NOMEM, "%s: with this file the arrays take %zu bytes of memory, and %zu are allowed", name,
-                     r->used, r->files->memory);
+    return SPOT_OK;
 }
 
 /* how->limit: of what is left of the memory. */
