@@ -24,6 +24,9 @@ static inline void spot_keep_greatest(float *v, int n, int best)
     if (now != best) v[best] = now < best ? nextafterf(v[now], INFINITY) : v[now];
 }
 
+/* The probability of class 1 of two by its logit. */
+static inline double spot_sigmoid(double logit) { return 1 / (1 + exp(-logit)); }
+
 /* The same rule for one probability of a class and 1 minus it of the class before: exactly 1/2 answers the class before. */
 static inline bool spot_half_is_right(double p, bool positive) { return (p > 0.5) == positive; }
 

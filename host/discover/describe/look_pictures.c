@@ -39,8 +39,6 @@ static void soft_max(float *p, const float *logit, int n)
     spot_keep_greatest(p, n, best);
 }
 
-static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
-
 static spot_status fill_prob(looker *l, int row, const float *logit)
 {
     spot_subject *s = l->s;
@@ -51,12 +49,12 @@ static spot_status fill_prob(looker *l, int row, const float *logit)
             return spot_fail(l->c, SPOT_NUMERIC, "%s: output %d for %s is not a finite number", l->files->model, k,
                              s->image[row]);
     if (s->has) {
-        for (int k = 0; k < s->classes; k++) p[k] = (float)sigmoid(logit[k]);
+        for (int k = 0; k < s->classes; k++) p[k] = (float)spot_sigmoid(logit[k]);
         return SPOT_OK;
     }
     if (l->m.outputs == 1) {
-        p[0] = (float)sigmoid(-(double)logit[0]);
-        p[1] = (float)sigmoid(logit[0]);
+        p[0] = (float)spot_sigmoid(-(double)logit[0]);
+        p[1] = (float)spot_sigmoid(logit[0]);
         spot_keep_greatest(p, 2, logit[0] > 0);
     } else {
         soft_max(p, logit, s->classes);

@@ -33,15 +33,13 @@ static void keep_answer(double *v, const double *said, int n)
         if ((float)v[k] >= most && said[k] < said[best]) v[k] = (double)nextafterf(most, -INFINITY);
 }
 
-static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
-
 /* Logits as probabilities: softmax where a row has one class, else the sigmoid of each. */
 static void from_logits(double *v, int n, bool softmax)
 {
     const double most = v[first_greatest(v, n)];
     double sum = 0;
 
-    for (int k = 0; k < n && !softmax; k++) v[k] = sigmoid(v[k]);
+    for (int k = 0; k < n && !softmax; k++) v[k] = spot_sigmoid(v[k]);
     if (!softmax) return;
     for (int k = 0; k < n; k++) sum += v[k] = exp(v[k] - most);
     for (int k = 0; k < n; k++) v[k] /= sum;
@@ -69,7 +67,7 @@ static void change_rows(const spot_rows_reading *r, double *wide, float *narrow,
             for (int k = 0; k < columns; k++) v[k] = narrow[(size_t)i * (size_t)columns + (size_t)k];
         }
         if (columns == 1) {
-            one = logits ? sigmoid(*v) : *v;
+            one = logits ? spot_sigmoid(*v) : *v;
             *v = logits && one == 0.5 ? *v > 0 ? (double)nextafterf(0.5f, 1) : *v < 0 ? (double)nextafterf(0.5f, 0) : 0.5
                                       : on_its_side(one);
         } else {
