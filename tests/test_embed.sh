@@ -111,6 +111,15 @@ sed '2s/.*/0,gone.png/' e.csv > gone.csv
 refused 3 discover --no-proof ${rows/e.csv/gone.csv} --embed $clip $how --out gone
 run 0 "" discover --no-proof ${rows/e.csv/gone.csv} --embed $clip $how --skip-unreadable --out gone
 python 's = json.load(open("gone/slices.json"))["subject"]; assert s["rows"] == 5 and s["skipped"] == 1, s'
+# Tables in the order of the rows have a record for rows without a picture, too.
+printf '%s\n' colour red red blue blue red blue > t.csv
+for more in "" "--embed $clip" "--model resnet.safetensors --resize 40 --crop 32"; do
+    given=${rows/e.csv/gone.csv}
+    [ "${more#--model}" = "$more" ] || given=${given% --probs*}
+    [ -n "$more" ] || given="$given -e e2.npy"
+    run 0 "" discover --no-proof $given $more $how --skip-unreadable --attributes t.csv --replace --out gone
+    python 's = json.load(open("gone/slices.json"))["subject"]; assert s["skipped"] == 1, s'
+done
 refused 2 discover --no-proof --images photos --embed $clip --out x
 run 0 "" discover --no-proof $rows --embeddings e.safetensors --embed neutral $how --out sources
 python 's = json.load(open("sources/slices.json"))["subject"]

@@ -108,7 +108,7 @@ typedef struct {
     spot_instance *instance;   /* (n): what is known of objects and detections; NULL: rows are none, or come from findings */
     char     source[512];      /* one line for people: the files read and the number of rows */
     int      skipped;          /* unreadable pictures left out (spot_subject_files.skip) */
-    int      left_out;         /* rows left out (spot_subject_files.skip_bad) */
+    int      left_out;         /* rows left out: by spot_subject_files.skip_bad, or with a picture that cannot be read */
     int     *group;            /* (n): rows of one group depend on each other, as frames of a video or crops of a picture do;
                                 * groups count from 0 in the order of their first rows; NULL: each row is alone */
     int      groups;           /* 0 where group is NULL */

@@ -12,23 +12,24 @@
 #include "worlds/picture_batches.h"
 
 /* Moves the rows that are not marked to the front. */
-static void drop_rows(spot_subject *s, const uint8_t *marked)
+static spot_status drop_rows(spot_ctx *c, spot_subject *s, const uint8_t *marked)
 {
     int live = 0;
 
-    for (int i = 0; i < s->n; i++) {
-        if (marked[i]) continue;
-        if (live != i) spot_subject_move_row(s, live, i);
-        live++;
-    }
-    s->n = live;
+    while (live < s->n && !marked[live]) live++;
+    if (live == s->n) return SPOT_OK;
+    SPOT_TRY(spot_subject_number_rows(c, s));
+    for (int i = live + 1; i < s->n; i++)
+        if (!marked[i]) spot_subject_move_row(s, live++, i);
+    spot_subject_keep_rows(s, live);
+    return SPOT_OK;
 }
 
 /* Rows without a file were counted when the pictures were looked for. */
-static void drop_missing(spot_subject *s, uint8_t *marked)
+static spot_status drop_missing(spot_ctx *c, spot_subject *s, uint8_t *marked)
 {
     for (int i = 0; i < s->n; i++) marked[i] = !s->image[i];
-    drop_rows(s, marked);
+    return drop_rows(c, s, marked);
 }
 
 static spot_status plan(spot_ctx *c, const spot_subject *s, const spot_subject_files *files, const spot_encoder_info *e,
@@ -62,7 +63,7 @@ static spot_status embed_rows(spot_ctx *c, spot_subject *s, const spot_subject_f
     SPOT_TRY(spot_block_add(c, s, p.feature, about->dim, about->name));
     if (s->skipped - skipped > SPOT_PICTURES_NAMED)
         spot_log(c, SPOT_LOG_WARN, "left out: %d in all that cannot be read", s->skipped - skipped);
-    if (files->skip) drop_rows(s, marked);
+    if (files->skip) SPOT_TRY(drop_rows(c, s, marked));
     if (!s->n) return spot_fail(c, SPOT_INPUT, "none of the pictures in %s can be read", files->images);
     snprintf(s->encoder, sizeof s->encoder, "%s", about->name);
     return SPOT_OK;
@@ -76,7 +77,7 @@ spot_status spot_subject_embed(spot_ctx *c, spot_subject *s, const spot_subject_
     spot_status st = marked ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d rows", s->n);
 
     o.clip.use = SPOT_CLIP_USE_IMAGES;
-    if (marked) drop_missing(s, marked);
+    if (marked) st = drop_missing(c, s, marked);
     if (!st && !s->n) st = spot_fail(c, SPOT_INPUT, "none of the pictures is in %s", files->images);
     if (!st) st = spot_encoder_open(c, &e, files->embed, &o);
     if (!st) st = embed_rows(c, s, files, e, marked);

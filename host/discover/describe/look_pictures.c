@@ -69,8 +69,11 @@ static spot_status infer_batch(spot_ctx *c, void *user, const spot_picture_batch
     looker *l = user;
     spot_subject *s = l->s;
 
-    for (int i = 0; i < b->n; i++)
-        if (l->kept + i != b->picture[i]) spot_subject_move_row(s, l->kept + i, b->picture[i]);
+    for (int i = 0; i < b->n; i++) {
+        if (l->kept + i == b->picture[i]) continue;
+        SPOT_TRY(spot_subject_number_rows(c, s));
+        spot_subject_move_row(s, l->kept + i, b->picture[i]);
+    }
     SPOT_TRY(spot_model_infer(c, &l->scratch, l->logit, s->feature + (size_t)l->kept * s->d, &l->m, b->rgb, b->n,
                               l->files->crop));
     for (int i = 0; i < b->n; i++) SPOT_TRY(fill_prob(l, l->kept + i, l->logit + (size_t)i * l->m.outputs));
@@ -86,7 +89,8 @@ static spot_status infer_all(looker *l)
     SPOT_TRY(spot_picture_batches_run(l->c, &l->batches));
     if (s->skipped > SPOT_PICTURES_NAMED)
         spot_log(l->c, SPOT_LOG_WARN, "left out: %d more that cannot be read", s->skipped - SPOT_PICTURES_NAMED);
-    s->n = l->kept;
+    if (l->kept < all) SPOT_TRY(spot_subject_number_rows(l->c, s));
+    spot_subject_keep_rows(s, l->kept);
     if (!l->kept) return spot_fail(l->c, SPOT_INPUT, "none of the %d pictures in %s can be read", all, l->files->images);
     return SPOT_OK;
 }

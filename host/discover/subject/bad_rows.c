@@ -66,19 +66,17 @@ spot_status spot_bad_values(spot_rows_reading *r, const spot_array *a, double mo
 spot_status spot_bad_rows_drop(spot_rows_reading *r)
 {
     spot_subject *s = r->s;
-    int kept = 0, *file_row;
+    int kept = 0;
 
     if (!r->left_out) return SPOT_OK;
-    SPOT_TRY(SPOT_SUBJECT_TAKE(r->c, s, file_row, s->n - r->left_out));
+    SPOT_TRY(spot_subject_number_rows(r->c, s));
     for (int i = 0; i < s->n; i++) {
         if (r->bad[i]) continue;
         if (kept < i) spot_subject_move_row(s, kept, i);
-        file_row[kept++] = i;
+        kept++;
     }
     spot_log(r->c, SPOT_LOG_WARN, "left out: %d of %d rows that no method can use; the others keep the numbers of the file",
              r->left_out, s->n);
-    s->n = kept;
-    s->file_row = file_row;
-    s->left_out = r->left_out;
+    spot_subject_keep_rows(s, kept);
     return SPOT_OK;
 }

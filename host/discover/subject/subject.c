@@ -88,6 +88,20 @@ void spot_subject_move_row(spot_subject *s, int to, int from)
     move(s->file_row, to, from, sizeof *s->file_row);
 }
 
+spot_status spot_subject_number_rows(spot_ctx *c, spot_subject *s)
+{
+    if (s->file_row) return SPOT_OK;
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, s->file_row, s->n));
+    for (int i = 0; i < s->n; i++) s->file_row[i] = i;
+    return SPOT_OK;
+}
+
+void spot_subject_keep_rows(spot_subject *s, int n)
+{
+    s->left_out += s->n - n;
+    s->n = n;
+}
+
 spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int n)
 {
     enum { DIGITS = 12 };

@@ -21,8 +21,11 @@ void spot_subject_drop(spot_subject *s, const void *block);
 /* *out: n names "0", "1", ..., in one block that s owns. */
 spot_status spot_subject_numbers(spot_ctx *c, spot_subject *s, char ***out, int n);
 
-/* Copies row `from` to row `to`, in every array of rows that there is. */
-void spot_subject_move_row(spot_subject *s, int to, int from);
+/* Copies row `from` to row `to`, in every array of rows that there is. Before the first row is left out: number_rows gives the
+ * rows the numbers of the files (file_row), unless they have them; afterwards keep_rows says how many stay, at the front. */
+void        spot_subject_move_row   (spot_subject *s, int to, int from);
+spot_status spot_subject_number_rows(spot_ctx *c, spot_subject *s);
+void        spot_subject_keep_rows  (spot_subject *s, int n);
 
 /* Groups of rows: by equal cells (n) of words, which s owns and which are changed; one for each row. */
 spot_status spot_groups_of_cells(spot_ctx *c, spot_subject *s, char **cell);

@@ -34,7 +34,7 @@ class Found(Results, Gathers):
     slices: a pandas DataFrame in the words of slices.json. slices_: list of Slice; slices_[number - 1] has this number.
     confirmed: those that the proof confirms. labels_ (n,) int: the place in slices_ of each row's first slice, -1 for none.
     json: the document of slices.json. left_out_: classes that were not examined; failures_: {class: why}; map_ (n, 2);
-    kept_: the numbers of the rows in the arrays or files, where skip_bad_rows left some out; None where it left out none.
+    kept_: the numbers of the rows in the arrays or files, where some were left out (skip_bad_rows, skip_unreadable); else None.
     warnings_: list of str. notes_: list of str, how the rows were read where another reading was possible. out: the folder
     of the findings, None without one. It can be pickled; it holds the rows."""
 
