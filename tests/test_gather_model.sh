@@ -110,6 +110,28 @@ for probs in "q.npy" "q1.npy" "turned.npy --ids q.csv:id"; do
     run 0 "" gather found --slice 1 --word $word "${new[@]}" --probs $probs --out probs
     cmp -s probs/gathered.csv by_program.csv || fail "$probs gives another table than the program"
 done
+# Groups of the measured pictures: by a table, whose groups of one picture change no rate, and by folders, of which there is one.
+awk -F, 'NR == 1 { print "id,video" } NR > 1 { print $1 ",v" int(NR / 3) }' q.csv > videos.csv
+run 0 "" gather found --slice 1 --word $word "${new[@]}" --probs turned.npy --ids videos.csv:id --groups videos.csv:video --out grouped
+grep -q "(signs of the sums of [0-9]* groups, one-sided: not below " out || fail "$(cat out)"
+cmp -s grouped/gathered.csv by_program.csv || fail "groups change the answers"
+/usr/bin/python3 - <<'PYTHON' || fail "groups of measured pictures"
+import csv, json
+video = {r["id"]: r["video"] for r in csv.DictReader(open("videos.csv"))}
+rows = list(csv.DictReader(open("grouped/gathered.csv")))
+v, alone = json.load(open("grouped/verdict.json")), json.load(open("probs/verdict.json"))
+assert v["groups"] == len({video[r["picture"]] for r in rows if r["group"] == "gathered"}), v
+w = csv.writer(open("judged.csv", "w"))
+w.writerow([*rows[0], "video"])
+w.writerows([*r.values(), video[r["picture"]]] for r in rows)
+for k in ("gathered", "control"):
+    one, other = v[k]["rate"], alone[k]["rate"]
+    assert one["value"] == other["value"] and one["low"] <= other["low"] and one["high"] >= other["high"], (one, other)
+PYTHON
+run 0 "" gather --judge judged.csv --groups video --json
+grep -q "\"p\": $(/usr/bin/python3 -c 'import json; print(json.load(open("grouped/verdict.json"))["p"])')" out || fail "$(cat out)"
+run 0 "" gather found --slice 1 --word $word "${new[@]}" --predict "$model" --groups folders --out folders
+grep -q "^too few pictures: p = .* (signs of the sums of 1 groups" out || fail "$(cat out)"
 run 0 "" gather --text "a speckled background" --label square "${new[@]}" --predict "$model" --json --out mine
 grep -q '"verdict": "confirmed on new data"' out || fail "$(cat out)"
 
@@ -131,6 +153,9 @@ refused 2 gather found --slice 1 --images new/none --encoder "$clip/model.safete
 refused 2 gather --text cat --label square --images new \
     --encoder "$clip/model.safetensors" --crop 64 --predict "$model" --out t
 refused 3 "${text[@]}" --label square --probs short.npy
+refused 2 "${text[@]}" --groups folders
+refused 3 "${text[@]}" --label square --probs q.npy --groups q.npy
+refused 3 "${text[@]}" --label square --predict "$model" --groups old.csv:label
 refused 3 "${text[@]}" --label square --probs odd.npy
 refused 3 "${text[@]}" --label square --probs three.npy
 refused 3 "${text[@]}" --label square --predict false

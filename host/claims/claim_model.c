@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "claims/claim_model.h"
 #include "claims/measure.h"
+#include "discover/subject/subject_memory.h"
 #include "formats/word_lines.h"
 #include "spotter/array.h"
 
@@ -84,15 +85,15 @@ static spot_status match_rows(spot_ctx *c, const judge *j, int *row, char *const
     return SPOT_OK;
 }
 
-static spot_status check_count(spot_ctx *c, const char *probs, int64_t rows, const char *where, size_t names)
+static spot_status check_count(spot_ctx *c, const char *given, int64_t rows, const char *where, size_t names)
 {
     if ((size_t)rows == names) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "%s has %lld rows, and %s has %zu pictures; --ids names the pictures of the rows", probs,
-                     (long long)rows, where, names);
+    return spot_fail(c, SPOT_INPUT, "{gather.rows} %s has %lld rows, and %s has %zu pictures; --ids names the pictures of the "
+                     "rows", given, (long long)rows, where, names);
 }
 
-/* The rows by --ids, or all pictures of the folder in their order. */
-static spot_status find_rows(spot_ctx *c, const judge *j, int *row, const spot_array *probs, const char *root)
+/* The rows of `given` by --ids, or all pictures of the folder in their order. */
+static spot_status find_rows(spot_ctx *c, const judge *j, int *row, const spot_array *given, const char *root)
 {
     const char *ids = j->how->ids;
     spot_array names = { 0 };
@@ -103,13 +104,13 @@ static spot_status find_rows(spot_ctx *c, const judge *j, int *row, const spot_a
         s = spot_array_read(c, &names, ids, 0);
         if (!s && names.type != SPOT_WORDS)
             s = spot_fail(c, SPOT_INPUT, "%s: the ids must be names of pictures below %s", names.name, root);
-        if (!s) s = check_count(c, probs->name, probs->dim[0], ids, names.count);
+        if (!s) s = check_count(c, given->name, given->dim[0], ids, names.count);
         if (!s) s = match_rows(c, j, row, names.data, (int)names.count, ids);
         spot_array_close(&names);
         return s;
     }
     SPOT_TRY(spot_folder_pictures(c, &f, root));
-    s = check_count(c, probs->name, probs->dim[0], root, (size_t)f.n);
+    s = check_count(c, given->name, given->dim[0], root, (size_t)f.n);
     if (!s) s = match_rows(c, j, row, f.path, f.n, root);
     spot_folder_close(&f);
     return s;
@@ -175,4 +176,53 @@ spot_status spot_claim_measure(spot_ctx *c, spot_new_pictures *p, spot_slice_cla
     if (!s) s = how->probs ? judge_by_probs(c, &j, k->root) : judge_by_looking(c, &j);
     free(j.owned);
     return s;
+}
+
+/* ---- groups ---- */
+
+/* cell (p->n): the folder of each picture. */
+static spot_status name_folders(spot_ctx *c, spot_subject *of, char **cell, const spot_new_pictures *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        const char *name = p->row[i].picture, *slash = strrchr(name, '/');
+        const size_t n = slash ? (size_t)(slash - name) : 0;
+        SPOT_TRY(SPOT_SUBJECT_TAKE(c, of, cell[i], n + 2));
+        memcpy(cell[i], n ? name : ".", n ? n : 1);
+    }
+    return SPOT_OK;
+}
+
+/* cell (p->n): words of a, which `of` then owns. */
+static spot_status find_cells(spot_ctx *c, spot_subject *of, char **cell, const judge *j, spot_array *a, const char *root)
+{
+    void *words;
+    int *row;
+
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, of, row, j->p->n));
+    if (a->rank != 1 || a->type != SPOT_WORDS)
+        return spot_fail(c, SPOT_INPUT, "{gather.groups} %s is no column with a group for each picture", a->name);
+    SPOT_TRY(find_rows(c, j, row, a, root));
+    for (int i = 0; i < j->p->n; i++) cell[i] = ((char **)a->data)[row[i]];
+    words = a->data, a->data = NULL;
+    return spot_subject_keep(c, of, words);
+}
+
+spot_status spot_claim_groups(spot_ctx *c, spot_subject *of, spot_new_pictures *p, const char *root, const spot_claim_model *how)
+{
+    const spot_array_how words = { .text = true, .holes = true };
+    const judge j = { .how = how, .p = p };
+    spot_array a = { 0 };
+    char **cell;
+    spot_status s;
+
+    *of = (spot_subject){ .n = p->n };
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, of, cell, p->n));
+    if (!strcmp(how->groups, SPOT_CLAIM_FOLDERS)) s = name_folders(c, of, cell, p);
+    else {
+        SPOT_TRY(spot_array_read_as(c, &a, how->groups, &words));
+        s = find_cells(c, of, cell, &j, &a, root);
+        spot_array_close(&a);
+    }
+    if (!s) s = spot_groups_of_cells(c, of, cell);
+    return s ? s : spot_groups_settle(c, of, how->groups);
 }

@@ -16,7 +16,7 @@ typedef struct {
     cli_machine machine;
     cli_encoder encoder;
     spot_claim_model model;
-    const char *found, *text, *images, *weights, *label, *run, *out, *judge, *groups;
+    const char *found, *text, *images, *weights, *label, *run, *out, *judge;
     int ec, slice, word, most, seed;
     double level;
     bool json;
@@ -52,9 +52,11 @@ static const cli_row table[] = {
     { "out",     'o', "DIR",  CLI_TEXT, CLI_AT(out), .most = 1000, .help = "folder for gathered.csv and claim.json" },
     { "judge",   0,   "FILE", CLI_TEXT, CLI_AT(judge), .most = 1000,
       .help = "gathered.csv whose column `wrong` you have filled with 0 and 1; a picture with an empty cell is left out" },
-    { "groups",  0,   "COLUMN", CLI_TEXT, CLI_AT(groups), .most = 300, .otherwise = "each picture alone", .flags = CLI_MORE,
-      .help = "column of --judge with the video, patient or other group of each picture; pictures of a group depend on each "
-              "other" },
+    { "groups",  0,   "G|folders", CLI_TEXT, CLI_AT(model.groups), .most = 1000, .otherwise = "each picture alone",
+      .flags = CLI_MORE,
+      .help = "video, patient or other group of each picture, since pictures of a group depend on each other: a column of the "
+              "table of --judge; or where a classifier is measured, table.csv:COLUMN with the rows of --ids, or folders: the "
+              "pictures of each folder are a group" },
     { .kind = CLI_HEADING, .help = "A classifier that is measured at once:" },
     { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model.model), .most = 1000,
       .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors" },
@@ -63,7 +65,7 @@ static const cli_row table[] = {
     { "probs",   0,   "P",    CLI_TEXT, CLI_AT(model.probs), .most = 1000,
       .help = "probabilities of the pictures below --images: (pictures, classes), or of class 1 of two, or of their class" },
     { "ids",     'i', "I",    CLI_TEXT, CLI_AT(model.ids), .otherwise = "all pictures below --images, sorted",
-      .help = "names of the pictures in the rows of --probs" },
+      .help = "names of the pictures in the rows of --probs and --groups" },
     { "classes", 0,   "FILE", CLI_TEXT, CLI_AT(model.classes), .otherwise = "those of FOUND, or numbers",
       .help = "text with the class of each output, a line each" },
     { "resize",  0,   "N",    CLI_INT, CLI_AT(model.resize), 0, 16384, .preset = "256",
@@ -89,7 +91,10 @@ static void check_model(const struct argp_state *state, const gather_flags *o)
 
     if (!!m->model + !!m->predict + !!m->probs > 1)
         argp_error(state, "--model, --predict and --probs all say what the classifier answers; give one of them");
-    if (m->ids && !m->probs) argp_error(state, "--ids names the rows of --probs, which are missing");
+    if (m->ids && !m->probs && !m->groups) argp_error(state, "--ids names the rows of --probs or --groups, which are missing");
+    if (m->groups && (o->run || !measures(o)))
+        argp_error(state, "--groups goes with --judge, or with pictures on which a classifier is measured (--model, --predict, "
+                   "--probs); drawn images are alone");
     if (m->classes && !measures(o)) argp_error(state, "--classes names the outputs of --model, --predict or --probs");
     if (o->run && m->probs) argp_error(state, "--probs are of pictures that exist; the images of --run are drawn");
     if (measures(o) && !o->run && !o->slice && !o->label)
@@ -104,7 +109,6 @@ static void check_options(const struct argp_state *state, void *input)
 
     if (o->judge && makes)
         argp_error(state, "--judge tests a table that is filled; the options that make one do not go with it");
-    if (o->groups && !o->judge) argp_error(state, "--groups names a column of the table that --judge tests");
     if (o->judge) return;
     if (o->slice && !o->found) argp_error(state, "--slice counts the slices of a folder of findings, which is missing");
     if (o->found && !o->slice && (o->images || o->run || o->out))
@@ -165,8 +169,13 @@ static spot_status check_class(spot_ctx *c, const gather_flags *o, const spot_sl
 
 static spot_status say_verdict(spot_ctx *c, const gather_flags *o, const spot_slice_claim *k, const spot_new_pictures *p)
 {
-    if (!o->json) printf("in %s: gathered.csv, claim.json, verdict.json, gather.html\n", o->out);
-    return cli_claim_verdict(c, k, p, NULL, o->out, o->level, o->json);
+    spot_subject of = { 0 };
+    spot_status s = o->model.groups ? spot_claim_groups(c, &of, p, k->root, &o->model) : SPOT_OK;
+
+    if (!s && !o->json) printf("in %s: gathered.csv, claim.json, verdict.json, gather.html\n", o->out);
+    if (!s) s = cli_claim_verdict(c, k, p, of.group, o->out, o->level, o->json);
+    spot_subject_close(&of);
+    return s;
 }
 
 static void say_what_to_do(const gather_flags *o, const spot_slice_claim *k, const spot_new_pictures *p)
@@ -255,7 +264,7 @@ static spot_status judge_table(spot_ctx *c, const gather_flags *o)
 
     snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - o->judge) : 1, slash ? o->judge : ".");
     claim.reading = o->model.reading;
-    if (!s && o->groups) s = spot_gathered_groups(c, &of, o->judge, o->groups, p.n);
+    if (!s && o->model.groups) s = spot_gathered_groups(c, &of, o->judge, o->model.groups, p.n);
     if (!s) s = cli_claim_verdict(c, &claim, &p, of.group, whole ? dir : NULL, o->level, o->json);
     spot_subject_close(&of);
     spot_new_pictures_close(&p);
@@ -303,7 +312,7 @@ const cli_command cli_gather_command = {
     "Takes the pictures of a folder that are nearest to a phrase, and as many random others as controls, into gathered.csv. "
     "The phrase is that of a slice in FOUND, or your own. When you have looked whether your classifier is wrong on each, "
     "or a classifier has been measured (--model, --predict, --probs), the test says whether the phrase names a "
-    "weakness: Fisher's exact test, one-sided. The pictures must be new to the search "
+    "weakness: Fisher's exact test, one-sided; with --groups the signs of the groups' sums. The pictures must be new to the search "
     "that found the slice; those that FOUND knows are left out. With --run the images are drawn: scenes that have the slice's "
     "attributes beside scenes that lack one of them, and the network of the EC answers, or --model or --predict.",
     table, check_options, .work = test_claim, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
