@@ -46,6 +46,9 @@ run 0 "" gather found
 cp out listed
 grep -q "words: " listed || fail "no words listed: $(cat listed)"
 run 0 "40 pictures of images are left out" gather found --slice 1 "${new[@]}" --most 8 --out s
+grep -q 'images has no folder "cat", so pictures of all classes are gathered' err || fail "a flat folder: $(cat err)"
+run 0 "" gather found --slice 1 "${new[@]}" --label cat --most 8 --out labelled
+grep -q 'has no folder' err && fail "--label says which class the pictures show: $(cat err)"
 grep -q '^claim: fails more often on ".*", class cat (slice 1 of found, [0-9]* % wrong there, [0-9]* % of its class)$' out ||
     fail "$(cat out)"
 /usr/bin/python3 - <<'PYTHON' || fail "the claim of a slice"

@@ -156,10 +156,14 @@ static spot_status make_claim(spot_ctx *c, const gather_flags *o, spot_slice_cla
     return SPOT_OK;
 }
 
-/* Whether a classifier can be right or wrong on the pictures. */
+/* Whether a classifier can be right or wrong on the pictures; who looks at them is told where they may be of any class. */
 static spot_status check_class(spot_ctx *c, const gather_flags *o, const spot_slice_claim *k)
 {
-    if (o->run || !measures(o) || o->label || spot_gather_has_class(o->images, k->cls)) return SPOT_OK;
+    if (o->run || o->label || spot_gather_has_class(o->images, k->cls)) return SPOT_OK;
+    if (!measures(o) && *k->cls)
+        spot_log(c, SPOT_LOG_WARN, "%s has no folder \"%s\", so pictures of all classes are gathered: in gathered.csv leave `wrong` "
+                 "empty for those of another class, or say with --label that all show this one", o->images, k->cls);
+    if (!measures(o)) return SPOT_OK;
     if (!*k->cls)
         return spot_fail(c, SPOT_USAGE, "slice %d of %s has rows of several classes; a claim is tested in one: --label CLASS "
                          "says which class the pictures of %s show", o->slice, o->found, o->images);
