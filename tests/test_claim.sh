@@ -35,6 +35,12 @@ search=(discover -e e.npy -y t.csv:label -p p.npy -i t.csv:id --no-report)
 run 0 "" "${search[@]}" --attributes a.csv:id --out found
 run 0 "" "${search[@]}" --out plain
 
+# A file of several arrays is reported once, and a short run is not said to take no time.
+sed 's/,/;/g' t.csv > semicolons.csv
+run 0 "" discover -e e.npy -y semicolons.csv:label -p p.npy -i semicolons.csv:id --attributes semicolons.csv:id --no-report --out short
+[ "$(grep -c "semicolons.csv: read with semicolons between cells" err)" -eq 1 ] || fail "$(cat err)"
+grep -qE "this takes (less than a second|about [1-9][0-9]* s) and at most" err || fail "$(cat err)"
+
 run 0 "" claim found "apps & colour=grey"
 grep -q '^claim: fails more often on "apps & colour=grey", class apps$' out || fail "$(cat out)"
 grep -q "^confirmed: p = 0.0001, corrected for all 180 rules of at most two items (" out || fail "$(cat out)"

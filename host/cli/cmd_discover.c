@@ -299,7 +299,7 @@ static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_sub
 {
     const char *what = !s->image ? NULL : o->report && describer->encoder ? "the words and of report.html"
                      : describer->encoder ? "the words" : o->report ? "report.html" : NULL;
-    char time[32], memory[32], device[64] = "";
+    char span[32], time[48], memory[32], device[64] = "";
     double seconds;
     spot_status how;
 
@@ -314,7 +314,9 @@ static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_sub
                                cli_memory(memory, (double)cost->device));
     cli_memory(memory, (double)cost->host);
     if (isfinite(seconds))
-        spot_log(c, SPOT_LOG_INFO, "this takes about %s and at most %s of memory%s", cli_duration(time, seconds), memory,
+    if (seconds < 1) snprintf(time, sizeof time, "less than a second");
+    else if (isfinite(seconds)) snprintf(time, sizeof time, "about %s", cli_duration(span, seconds));
+        spot_log(c, SPOT_LOG_INFO, "this takes %s and at most %s of memory%s", time, memory,
                  device);
     else spot_log(c, SPOT_LOG_INFO, "this takes at most %s of memory%s", memory, device);
     if (what)

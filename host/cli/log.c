@@ -8,14 +8,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/key.h"
 #include "cli/cli.h"
 
-enum { SCHEMA = 1 };           /* of a log line */
+enum { SCHEMA = 1, HEARD = 32 };       /* of a log line; info lines that are not said again */
 
 static struct {
     bool json, bar, color, drawn;
     double last;               /* clock at the last output of the bar, or of a progress line without a terminal */
     cli_progress progress;
+    uint64_t heard[HEARD];     /* keys of the latest info lines */
+    int lines;
 } term;
 
 static bool is_terminal(int fd)
@@ -89,12 +92,23 @@ static void write_line(const char *color, const char *label, const char *text)
     else fprintf(stderr, "%s%s\n", label, text);
 }
 
+/* Whether the info line was said a short time ago, such as one about a file of several arrays. */
+static bool is_heard(const char *text)
+{
+    const uint64_t key = spot_key_of(text, strlen(text)).hi;
+
+    for (int i = 0; i < HEARD && i < term.lines; i++)
+        if (term.heard[i] == key) return true;
+    term.heard[term.lines++ % HEARD] = key;
+    return false;
+}
+
 void cli_on_log(void *user, spot_log_level level, const char *text)
 {
     static const char *const names[] = { "debug", "info", "warning" };
 
     (void)user;
-    if (level == SPOT_LOG_DEBUG) return;
+    if (level == SPOT_LOG_DEBUG || (level == SPOT_LOG_INFO && is_heard(text))) return;
     if (term.json) write_json(names[level], text, "", NULL);
     else write_line("33", level == SPOT_LOG_WARN ? "warning: " : "", text);
 }
