@@ -100,7 +100,8 @@ static const cli_row table[] = {
     { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(files.images), .flags = CLI_ROWS_PATH,
       .help = "folder of pictures; without --embeddings, DIR/class/picture are the rows" },
     { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model), .flags = CLI_ROWS_PATH,
-      .help = "classifier for the pictures: ResNet-18, ResNet-34 or AlexNet in .safetensors with torchvision's names" },
+      .help = "classifier for the pictures: ResNet-18, ResNet-34 or AlexNet in .safetensors with torchvision's names, for "
+              "pictures with ImageNet's mean and deviation; of any other classifier give --embeddings and --probs" },
     { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "COCO annotations of the pictures in --images; each category is a class" },
     { "embed",      0,   "FILE|neutral", CLI_TEXT, CLI_AT(files.embed), .flags = CLI_ROWS_PATH | CLI_MORE,
@@ -313,9 +314,9 @@ static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_sub
     if (cost->device) snprintf(device, sizeof device, ", %s of the device's",
                                cli_memory(memory, (double)cost->device));
     cli_memory(memory, (double)cost->host);
-    if (isfinite(seconds))
     if (seconds < 1) snprintf(time, sizeof time, "less than a second");
     else if (isfinite(seconds)) snprintf(time, sizeof time, "about %s", cli_duration(span, seconds));
+    if (isfinite(seconds))
         spot_log(c, SPOT_LOG_INFO, "this takes %s and at most %s of memory%s", time, memory,
                  device);
     else spot_log(c, SPOT_LOG_INFO, "this takes at most %s of memory%s", memory, device);

@@ -59,7 +59,7 @@ static const cli_row table[] = {
               "pictures of each folder are a group" },
     { .kind = CLI_HEADING, .help = "A classifier that is measured at once:" },
     { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model.model), .most = 1000,
-      .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors" },
+      .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors, for pictures with ImageNet's mean and deviation" },
     { "predict", 'p', "COMMAND", CLI_TEXT, CLI_AT(model.predict), .most = 1000,
       .help = "program that reads pictures and writes logits: any classifier (include/spotter/predictor.h)" },
     { "probs",   0,   "P",    CLI_TEXT, CLI_AT(model.probs), .most = 1000,
@@ -171,7 +171,7 @@ static spot_status check_class(spot_ctx *c, const gather_flags *o, const spot_sl
                      "this class, say so with --label", k->cls, o->images);
 }
 
-static spot_status say_verdict(spot_ctx *c, const gather_flags *o, const spot_slice_claim *k, const spot_new_pictures *p)
+static spot_status say_verdict(spot_ctx *c, const gather_flags *o, const spot_slice_claim *k, spot_new_pictures *p)
 {
     spot_subject of = { 0 };
     spot_status s = o->model.groups ? spot_claim_groups(c, &of, p, k->root, &o->model) : SPOT_OK;
