@@ -294,7 +294,10 @@ static void print_left_out(const spot_findings *f, const spot_subject *s, const 
 
     if (!f->left_out) return;
     for (int i = 0; i < f->left_out; i++) few += spot_subject_rows(s, f->left_class[i]) < d->least;
-    printf("left out: %d with fewer than %d rows, %d without a wrong one (", few, d->least, f->left_out - few);
+    printf("classes left out: ");
+    if (few) printf("%d with fewer than %d rows%s", few, d->least, few < f->left_out ? ", " : "");
+    if (few < f->left_out) printf("%d without a wrong row", f->left_out - few);
+    printf(" (");
     for (int i = 0; i < f->left_out && i < NAMED; i++) {
         if (i) printf(", ");
         snprintf(name, sizeof name, "%s", s->class_name[f->left_class[i]]);

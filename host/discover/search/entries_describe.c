@@ -53,7 +53,7 @@ const spot_quantity spot_class_columns[] = {
     SPOT_COMPUTED("taken_for", SPOT_AS_TEXT, taken_for, .title = "mostly taken for",
                   .about = "class that most of its wrong rows are taken for"),
     SPOT_QUANTITY("taken_rows", class_row, taken_rows, .title = "of them", .unit = SPOT_UNIT_COUNT,
-                  .about = "wrong rows that are taken for this class"),
+                  .about = "wrong rows that are taken for the class of taken_for"),
     SPOT_QUANTITIES_END
 };
 
