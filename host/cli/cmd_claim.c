@@ -20,7 +20,7 @@ typedef struct {
     bool fresh, json;
 } claim_flags, cli_flags;
 
-/* What a claim is judged on. */
+/* The findings, and the rows of the claim among theirs. */
 typedef struct {
     spot_subject s;
     spot_findings f;
@@ -80,9 +80,9 @@ static spot_status encode_claim(spot_ctx *c, claim_flags *o, const spot_subject 
 
     if (how == SPOT_OK) how = spot_encoder_open(c, &e, o->weights, &o->encoder.o);
     if (how == SPOT_OK && (strcmp(spot_encoder_about(e)->name, s->encoder) || spot_encoder_about(e)->dim != s->d))
-        how = spot_fail(c, SPOT_USAGE, "{claim.encoder} the features of %s are %s%s, and %s is another encoder, %s", o->found,
-                        *s->encoder ? "of the encoder " : "not known to be an encoder's", s->encoder, o->weights,
-                        spot_encoder_about(e)->name);
+        how = spot_fail(c, SPOT_USAGE, "{claim.encoder} %s was not searched in features of %s (%s)%s%s; a sentence is compared "
+                        "with these: spotter discover --embed %s, or with features that spotter embed made", o->found,
+                        o->weights, spot_encoder_about(e)->name, *s->encoder ? " but of " : "", s->encoder, o->weights);
     if (how == SPOT_OK) how = spot_encode_texts(c, e, text, &o->rule, 1);
     spot_encoder_close(c, e);
     return how;
@@ -232,7 +232,7 @@ const cli_command cli_claim_command = {
     "  spotter claim new \"apps & colour=grey\" --new",
     "The claim is that the classifier fails more often on these rows than on those of their class. FOUND is a folder of "
     "spotter discover. Conditions stand between &: a class, an item of the table (a value of words, \"not\" a flag, a third of "
-    "numbers), or a comparison of a column of numbers. A rule of at most two items is corrected for all such rules at once, so "
+    "numbers), or a comparison of a column of numbers. A name with & in it stands between double quotes. A rule of at most two items is corrected for all such rules at once, so "
     "it does not matter which of them you looked at before: confirmed, suggested or chance. Any other claim on rows that were "
     "shown is at most suggested. --new says that the rows were collected after the claim was made; then any claim is tested by "
     "itself. The exit code is 0 whatever the verdict.",
