@@ -37,7 +37,8 @@ run 0 "" "${search[@]}" --out plain
 
 # A file of several arrays is reported once, and a short run is not said to take no time.
 sed 's/,/;/g' t.csv > semicolons.csv
-run 0 "" discover -e e.npy -y semicolons.csv:label -p p.npy -i semicolons.csv:id --attributes semicolons.csv:id --no-report --out short
+run 0 "" discover -e e.npy -y semicolons.csv:label -p p.npy -i semicolons.csv:id \
+    --attributes semicolons.csv:id --no-report --out short
 [ "$(grep -c "semicolons.csv: read with semicolons between cells" err)" -eq 1 ] || fail "$(cat err)"
 grep -qE "this takes (less than a second|about [1-9][0-9]* s) and at most" err || fail "$(cat err)"
 
@@ -114,8 +115,9 @@ os.mkdir("photos")
 r = np.random.default_rng(3)
 for i in range(120):
     lines = b"".join(b"\0" + r.integers(0, 256, 60, "uint8").tobytes() for _ in range(20))
-    open(f"photos/{i:03d}.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 20, 20, 8, 2, 0, 0, 0))
-                                            + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+    head = struct.pack(">IIBBBBB", 20, 20, 8, 2, 0, 0, 0)
+    open(f"photos/{i:03d}.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines))
+                                            + chunk(b"IEND", b""))
 open("text.txt", "w").write("a cat\n")
 PYTHON
 run 0 "" embed --model $clip --images photos --out v.safetensors
@@ -139,7 +141,8 @@ run 0 "" claim sentences "a cat" --encoder $clip --class cat --most 15
 grep -q '^claim: fails more often on "a cat", the 15 nearest rows, class cat$' out || fail "$(cat out)"
 grep -q "^12 of 15 rows wrong, 80.0 %; their class: 30.0 %; " out || fail "$(cat out)"
 grep -q "^suggested: p = " out || fail "$(cat out)"
-grep -q "^test it on new rows: .* spotter claim new 'a cat' --encoder '$clip' --class 'cat' --most 15 --new$" out || fail "$(cat out)"
+grep -q "^test it on new rows: .* spotter claim new 'a cat' --encoder '$clip' --class 'cat' --most 15 --new$" out ||
+    fail "$(cat out)"
 run 0 "" claim sentences "a cat" --encoder $clip --class cat --most 15 --new
 grep -q "^confirmed: p = " out || fail "$(cat out)"
 run 0 "" claim sentences "a cat" --encoder $clip --most 20 --json

@@ -122,7 +122,8 @@ static void rename_item(claim_world *w, const char *from, const char *to)
 TEST(names_with_an_ampersand_stand_between_quotes)
 {
     static const char *const same[] = {
-        "class=\"R&D\" & \"c0=Q & A\" & c1=a \"b\"", "\"R&D\"&\"c0=Q & A\"&\"c1=a \"\"b\"\"\"", "c1=a \"b\" & \"c0=Q & A\" & \"R&D\" "
+        "class=\"R&D\" & \"c0=Q & A\" & c1=a \"b\"", "\"R&D\"&\"c0=Q & A\"&\"c1=a \"\"b\"\"\"",
+        "c1=a \"b\" & \"c0=Q & A\" & \"R&D\" "
     };
     static const struct { const char *rule, *id; } bad[] = {
         { "class=\"R&D\" & c0=Q & A", "claim.condition: c0=Q" }, { "\"R&D\" & \"c0=Q & A", "claim.quotes: c0=Q" },

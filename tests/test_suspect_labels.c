@@ -186,7 +186,8 @@ TEST(rows_of_large_groups_are_asked_about)
     while (first % 4 != 1 || spot_subject_wrong(&w.s, first, w.s.target[first])) first++;
     for (int k = 0; k < FRAMES; k++) {
         const int row = first + 4 * k;
-        for (int j = 0; j < w.s.d; j++) w.s.feature[row * w.s.d + j] = w.s.feature[first * w.s.d + j] + 1e-4f * (float)(k * j % 7);
+        for (int j = 0; j < w.s.d; j++)
+            w.s.feature[row * w.s.d + j] = w.s.feature[first * w.s.d + j] + 1e-4f * (float)(k * j % 7);
         for (int j = 0; j < 4; j++) w.s.prob[4 * row + j] = j == 1 ? 0.97f : 0.01f;
         w.s.target[row] = 2;
         w.s.confidence[row] = 0.01f;

@@ -207,7 +207,8 @@ static spot_status find_cells(spot_ctx *c, spot_subject *of, char **cell, const 
     return spot_subject_keep(c, of, words);
 }
 
-spot_status spot_claim_groups(spot_ctx *c, spot_subject *of, spot_new_pictures *p, const char *root, const spot_claim_model *how)
+spot_status spot_claim_groups(spot_ctx *c, spot_subject *of, spot_new_pictures *p, const char *root,
+                              const spot_claim_model *how)
 {
     const spot_array_how words = { .text = true, .holes = true };
     const judge j = { .how = how, .p = p };

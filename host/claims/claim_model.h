@@ -8,7 +8,7 @@
 /* One of the first three is given. */
 typedef struct {
     const char *probs, *model, *predict;   /* probabilities (array.h), weights, a program (predictor.h) */
-    const char *ids;                       /* pictures of the rows of probs and groups; NULL: all of the folder, in their order */
+    const char *ids;                       /* pictures of the rows of probs and groups; NULL: all of the folder, sorted */
     const char *groups;                    /* what spot_claim_groups reads; NULL: pictures are alone */
     const char *classes;                   /* a text with the class of each output, a line each; NULL: `known` */
     int  resize, crop;                     /* pixels: shorter side, then central square */
@@ -26,6 +26,7 @@ spot_status spot_claim_measure(spot_ctx *c, spot_new_pictures *p, spot_slice_cla
 /* of->group (p->n): the pictures below root that depend on each other, by how->groups: SPOT_CLAIM_FOLDERS, those of one folder;
  * or those with an equal cell in a column (array.h) that has the rows of how->ids. Close `of`, also after a failure. */
 #define SPOT_CLAIM_FOLDERS "folders"
-spot_status spot_claim_groups(spot_ctx *c, spot_subject *of, spot_new_pictures *p, const char *root, const spot_claim_model *how);
+spot_status spot_claim_groups(spot_ctx *c, spot_subject *of, spot_new_pictures *p, const char *root,
+                              const spot_claim_model *how);
 
 #endif

@@ -21,7 +21,7 @@ static const cli_row table[] = {
       .help = "masks, CLASS/NAME.png: bright is the object" },
     { "coco",   0, "FILE",   CLI_TEXT, CLI_AT(coco), .most = 511, .help = "annotations with outlines in COCO's format" },
     { "backgrounds", 0, "FOLDER", CLI_TEXT, CLI_AT(backgrounds), .most = 511, .help = "backgrounds, pictures at any depth" },
-    { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model), .most = 511, 
+    { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model), .most = 511,
       .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors, for pictures with ImageNet's mean and deviation" },
     { "predict", 'p', "COMMAND", CLI_TEXT, CLI_AT(predict), .most = 511,
       .help = "program that reads pictures and writes logits: any classifier (include/spotter/predictor.h)" },

@@ -232,8 +232,9 @@ const cli_command cli_claim_command = {
     "  spotter claim new \"apps & colour=grey\" --new",
     "The claim is that the classifier fails more often on these rows than on those of their class. FOUND is a folder of "
     "spotter discover. Conditions stand between &: a class, an item of the table (a value of words, \"not\" a flag, a third of "
-    "numbers), or a comparison of a column of numbers. A name with & in it stands between double quotes. A rule of at most two items is corrected for all such rules at once, so "
-    "it does not matter which of them you looked at before: confirmed, suggested or chance. Any other claim on rows that were "
+    "numbers), or a comparison of a column of numbers. A name with & in it stands between double "
+    "quotes. A rule of at most two items is corrected for all such rules at once, so it does not matter which of them you "
+    "looked at before: confirmed, suggested or chance. Any other claim on rows that were "
     "shown is at most suggested. --new says that the rows were collected after the claim was made; then any claim is tested by "
     "itself. The exit code is 0 whatever the verdict.",
     table, check_options, .work = test_claim, CLI_OPTIONS(found), .machine = true, .fill = store_defaults

@@ -161,8 +161,8 @@ static spot_status check_class(spot_ctx *c, const gather_flags *o, const spot_sl
 {
     if (o->run || o->label || spot_gather_has_class(o->images, k->cls)) return SPOT_OK;
     if (!measures(o) && *k->cls)
-        spot_log(c, SPOT_LOG_WARN, "%s has no folder \"%s\", so pictures of all classes are gathered: in gathered.csv leave `wrong` "
-                 "empty for those of another class, or say with --label that all show this one", o->images, k->cls);
+        spot_log(c, SPOT_LOG_WARN, "%s has no folder \"%s\", so pictures of all classes are gathered: in gathered.csv leave "
+                 "`wrong` empty for those of another class, or say with --label that all show this one", o->images, k->cls);
     if (!measures(o)) return SPOT_OK;
     if (!*k->cls)
         return spot_fail(c, SPOT_USAGE, "slice %d of %s has rows of several classes; a claim is tested in one: --label CLASS "
@@ -316,8 +316,8 @@ const cli_command cli_gather_command = {
     "Takes the pictures of a folder that are nearest to a phrase, and as many random others as controls, into gathered.csv. "
     "The phrase is that of a slice in FOUND, or your own. When you have looked whether your classifier is wrong on each, "
     "or a classifier has been measured (--model, --predict, --probs), the test says whether the phrase names a "
-    "weakness: Fisher's exact test, one-sided; with --groups the signs of the groups' sums. The pictures must be new to the search "
-    "that found the slice; those that FOUND knows are left out. With --run the images are drawn: scenes that have the slice's "
-    "attributes beside scenes that lack one of them, and the network of the EC answers, or --model or --predict.",
+    "weakness: Fisher's exact test, one-sided; with --groups the signs of the groups' sums. The pictures must be new to the "
+    "search that found the slice; those that FOUND knows are left out. With --run the images are drawn: scenes that have the "
+    "slice's attributes beside scenes that lack one of them, and the network of the EC answers, or --model or --predict.",
     table, check_options, .work = test_claim, CLI_OPTIONS(out), .machine = true, .fill = store_defaults
 };

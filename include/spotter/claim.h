@@ -62,9 +62,9 @@ typedef struct {
 /* test->n and wrong, from the pictures of which it is known. */
 void spot_claim_count(spot_claim_test *t, const spot_new_picture *row, int n);
 
-/* After spot_claim_judge: intervals, p and verdict where pictures depend on each other, as frames of a video do. group (n): of each
- * picture, below n. The groups' sums are parts of the difference of the two rates: of gathered pictures and of controls those
- * that are wrong less those that the rate of all lets expect, over their number. p is the share of choices of the sums' signs
+/* After spot_claim_judge: intervals, p and verdict where pictures depend on each other, as frames of a video do. group (n): of
+ * each picture, below n. The groups' sums are parts of the difference of the two rates: of gathered pictures and of controls
+ * those that are wrong less those that the rate of all lets expect, over their number. p is the share of choices of the sums' signs
  * (all of up to 16 groups, else 9,999 draws) that give as much together, and at least 2^-m where either kind has m groups: too
  * few, if that is above the level. With 5 to 7 groups of controls beside 40, 6 to 9 % are confirmed by chance at 5 %. */
 spot_status spot_claim_by_groups(spot_ctx *c, spot_claim_test *t, const spot_new_picture *row, int n, const int *group,
@@ -157,10 +157,10 @@ typedef struct {
 
 /* The rows of a rule. Conditions stand between &. One is: an item of the attributes by its name, of a third also without its
  * limits ("px=low"); a class by its name, or class=NAME where an item has the name, too; a comparison of a column of numbers,
- * with = < > <= or >=, in the file `table` as spot_attributes_read takes it (NULL: none). A name may stand between double quotes,
- * with each quote in it written twice: apps & "title=Q&A"; class="R&D" & "width & height"<3. A name with & in it must, and one
- * that begins with a quote, unless the name is the whole rule. SPOT_USAGE says what is none of
- * these, and where rows have several classes; SPOT_INPUT where no row has all. Close k also after a failure. */
+ * with = < > <= or >=, in the file `table` as spot_attributes_read takes it (NULL: none). A name may stand between double
+ * quotes, with each quote in it written twice: apps & "title=Q&A"; class="R&D" & "width & height"<3. A name with & in it must,
+ * and one that begins with a quote, unless the name is the whole rule. SPOT_USAGE says what is none of these, and where
+ * rows have several classes; SPOT_INPUT where no row has all. Close k also after a failure. */
 spot_status spot_row_claim_read(spot_ctx *c, spot_row_claim *k, const spot_subject *s, const spot_attributes *a,
                                 const char *table, const char *rule);
 

@@ -137,7 +137,7 @@ static int by_group(const void *a, const void *b)
     return x->group != y->group ? x->group - y->group : x->row - y->row;
 }
 
-/* The waiting rows from `first` on that are of one group, in row (n) for scratch: the voters of other groups alone are asked. */
+/* The waiting rows from `first` on that are of one group, in row (n) for scratch: only voters of other groups are asked. */
 static spot_status ask_other_groups(label_search *q, spot_arena *a, int first, int *row, int n, int *nearest)
 {
     int others = 0, k;
