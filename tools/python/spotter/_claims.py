@@ -9,12 +9,12 @@ import os
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _library as c_side
-from ._arrays import Array, as_array, floats, matrix
+from ._arrays import Array, as_array, floats, is_missing, matrix
 from ._classifier import PREDICT, Classifier
 from ._encoder import Encoder
 from ._fitted import Fitted, Subject
@@ -53,7 +53,8 @@ class Claim:
     which pictures are wrong; confirmed: bool. p: Fisher's exact test, one-sided, of one claim: who tests several corrects for
     their number. gathered, control: Count. class_: name of the class, None for several. rate, class_rate: error rates of the
     slice and its class in fit. pictures: list of NewPicture, the gathered ones first; paths: their files, where they have such.
-    model: name of the classifier; level: of the test. slice: its number; None: the text is the user's own."""
+    model: name of the classifier; level: of the test. groups: list of the pictures' groups (judge), whose signs give p then;
+    None: pictures are alone. slice: its number; None: the text is the user's own."""
     text: str
     class_: Optional[str]
     slice: Optional[int]
@@ -65,6 +66,12 @@ class Claim:
     names: List[str]
     model: Optional[str] = None
     level: float = 0.05
+    groups: Optional[List[Any]] = None
+
+    def _rows(self) -> Any:
+        return (c_side.NewPicture * len(self.pictures))(*[
+            c_side.NewPicture(c_side.bytes_of(p.picture), GROUPS.index(p.group), p.similarity,
+                              -1 if p.wrong is None else p.wrong, _bytes(p.predicted)) for p in self.pictures])
 
     def _test(self) -> c_side.ClaimTest:
         t = c_side.ClaimTest()
@@ -73,6 +80,12 @@ class Claim:
                 t.n[GROUPS.index(p.group)] += 1
                 t.wrong[GROUPS.index(p.group)] += p.wrong
         lib.spot_claim_judge(ct.byref(t), ct.c_double(self.level))
+        if self.groups is not None:
+            first: Dict[str, int] = {}
+            number = [i if is_missing(g) else first.setdefault(str(g), i) for i, g in enumerate(self.groups)]
+            with Context("cpu", 0) as c:
+                c("spot_claim_by_groups", ct.byref(t), self._rows(), ct.c_int(len(number)), (ct.c_int * len(number))(*number),
+                  ct.c_double(self.level))
         return t
 
     @property
@@ -103,10 +116,16 @@ class Claim:
     def paths(self) -> List[str]:
         return [p.picture if self.folder is None else str(Path(self.folder, p.picture)) for p in self.pictures]
 
-    def judge(self, wrong: Any = None, probs: Any = None, model: Optional[str] = None) -> Claim:
+    def judge(self, wrong: Any = None, probs: Any = None, model: Optional[str] = None, groups: Any = None) -> Claim:
         """The same claim with the answers of a classifier that has seen `paths`: wrong (n,): bool, None or NaN where it is not
-        known; or probs (n, classes), in the order of fit's classes. model: its name, for the report."""
+        known; or probs (n, classes), in the order of fit's classes. model: its name, for the report. groups (n,): the video,
+        patient or other group of each picture, since pictures of a group depend on each other."""
         n = len(self.pictures)
+        if groups is not None:
+            groups = list(groups)
+            if len(groups) != n:
+                raise InputError(f"groups has {len(groups)} entries; there are {n} pictures")
+            return replace(self.judge(wrong, probs, model), groups=groups)
         if (wrong is None) == (probs is None):
             raise InputError("give wrong or probs, one of them")
         if probs is not None:
@@ -136,10 +155,7 @@ class Claim:
 
     def report(self, path: Any) -> None:
         """Writes one HTML file with the gathered pictures and the controls side by side, as `spotter gather` does."""
-        rows = (c_side.NewPicture * len(self.pictures))(*[
-            c_side.NewPicture(c_side.bytes_of(p.picture), GROUPS.index(p.group), p.similarity,
-                              -1 if p.wrong is None else p.wrong, _bytes(p.predicted)) for p in self.pictures])
-        test, how = self._test(), lib.spot_report_defaults()
+        rows, test, how = self._rows(), self._test(), lib.spot_report_defaults()
         how.thumb = 96
         what = c_side.ClaimResult(c_side.bytes_of(self.text), _bytes(self.class_), None, _bytes(self.model), 0, self.rate,
                                   self.class_rate, c_side.bytes_of(self.folder or "."), rows, len(self.pictures), self.level,
