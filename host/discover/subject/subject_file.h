@@ -20,6 +20,7 @@
  *                  spot_attributes, or absent
  *     descriptions I32 (k, 2): of each slice the words and the items of its conjunction
  *     suspect_rows, suspect_classes    I32: spot_suspects, or absent
+ *     features_decide    F64 (6): spot_decided, or absent
  *     proof, proof_shares    I64 (4), F64 (3): options of the proof (proof_files.h), or absent, as all that follow:
  *     proofs       F64 (k, 14): of each slice                                  origins                U8: of each member
  *     pieces, piece_seeds    F64 (pieces, 10), I64 (pieces): slice by slice
@@ -41,7 +42,7 @@
 
 enum { SPOT_RECALL_SCHEMA = 1, SPOT_RECALL_PROVED = 2, /* with a proof */
        SPOT_RECALL_ABOUT = 5, SPOT_RECALL_FINDING = 8, SPOT_RECALL_SLICE = 3 + SPOT_MAX_NEIGHBOURS,
-       SPOT_RECALL_FACTS = 4, SPOT_RECALL_WORD = 3, SPOT_RECALL_MATCH = 11 };
+       SPOT_RECALL_FACTS = 4, SPOT_RECALL_WORD = 3, SPOT_RECALL_MATCH = 11, SPOT_RECALL_DECIDED = 6 };
 
 /* Size and time of change of the file; -1, -1 if it is not there. */
 void spot_picture_stamp(int64_t stamp[2], const char *path);

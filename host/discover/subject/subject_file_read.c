@@ -446,6 +446,19 @@ static spot_status get_rules(subject_file_reader *r, spot_findings *f, const spo
     return names ? damaged(r, "rules", "has more names than the slices") : SPOT_OK;
 }
 
+static spot_status get_decided(subject_file_reader *r, spot_decided *d)
+{
+    int64_t n = SPOT_RECALL_DECIDED;
+    double *fact;
+
+    if (!exists(r, "features_decide")) return SPOT_OK;
+    SPOT_TRY(get(r, "features_decide", SPOT_F64, &n, 0, &fact));
+    if (!(fact[0] >= 0 && fact[0] <= r->s->n && fact[1] >= 0 && fact[1] <= r->s->n))
+        return damaged(r, "features_decide", "has numbers out of range");
+    *d = (spot_decided){ (int)fact[0], (int)fact[1], fact[2], fact[3], fact[4], fact[5] > 0 };
+    return SPOT_OK;
+}
+
 static spot_status get_attributes(subject_file_reader *r, spot_discover_options *o)
 {
     int64_t items = -1;
@@ -501,6 +514,7 @@ spot_status spot_findings_read(spot_ctx *c, const char *dir, spot_subject *s, sp
     if (how == SPOT_OK) how = spot_recall_proofs(c, &r.all, path, s, f, o);
     if (how == SPOT_OK) how = get_suspects(&r, f);
     if (how == SPOT_OK) how = get_rules(&r, f, o);
+    if (how == SPOT_OK) how = get_decided(&r, &f->decided);
     spot_tensors_close(&r.all);
     if (how) {
         spot_findings_close(f);

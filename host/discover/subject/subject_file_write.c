@@ -9,7 +9,7 @@
 #include "discover/subject/subject_memory.h"
 #include "formats/safetensors.h"
 
-enum { FIXED = 49, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
+enum { FIXED = 50, NAME = 24 };        /* tensors beside the maps; bytes of a map's name */
 
 typedef struct {
     spot_ctx    *c;
@@ -335,6 +335,18 @@ static spot_status add_rules(recorder *w, const spot_findings *f, const spot_dis
     return add_words(w, "rules", item, (int)items);
 }
 
+/* How much the features decide the answers, where it was measured. */
+static spot_status add_decided(recorder *w, const spot_decided *d)
+{
+    const double facts[SPOT_RECALL_DECIDED] = { d->rows, d->neighbours, d->same, d->expected, d->wrong, d->decide };
+    double *fact;
+
+    if (!d->rows) return SPOT_OK;
+    SPOT_TRY(add(w, "features_decide", SPOT_F64, SPOT_RECALL_DECIDED, 0, &fact));
+    memcpy(fact, facts, sizeof facts);
+    return SPOT_OK;
+}
+
 static spot_status add_findings(recorder *w, const spot_findings *f)
 {
     char **message;
@@ -384,6 +396,7 @@ static spot_status add_all(recorder *w, const spot_findings *f, const spot_subje
         borrow(w, "suspect_classes", SPOT_I32, (size_t)f->suspects.count, 0, f->suspects.cls);
     }
     SPOT_TRY(add_rules(w, f, o));
+    SPOT_TRY(add_decided(w, &f->decided));
     borrow(w, "left_out", SPOT_I32, (size_t)f->left_out, 0, f->left_class);
     if (f->map) borrow(w, "map", SPOT_F32, (size_t)s->n, 2, f->map);
     return SPOT_OK;

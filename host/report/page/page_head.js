@@ -36,11 +36,12 @@ const Head = (() => {
   const whose = m => Data.manyModels ? h("b", {}, h("bdi", {}, m.name), ": ") : null;
 
   // What matters most; of several models only how good each is, and what is proved.
-  function summary(m) {
+  function summary(m, k) {
     const lines = Data.manyModels ? m.summary.slice(0, 1) : m.summary;
     const one = t => {
       const next = /^Next: /.test(t), cause = t.match(/^(\d+)\. /);
-      return h("p", { class: "lead" }, whose(m), ...cause ? [h("a", { class: "rank", href: `#slice-${cause[1]}` }, cause[1]),
+      const head = cause && Claim.numbered(k, +cause[1]);
+      return h("p", { class: "lead" }, whose(m), ...cause ? [h("a", { class: "rank", href: `#${head.address}` }, cause[1]),
         ` ${t.slice(cause[0].length)}`] : next ? [h("b", {}, "Next: "), t.slice(6)] : [t]);
     };
     return lines.map(one);
@@ -49,8 +50,9 @@ const Head = (() => {
   function sentences() {
     return what.models.flatMap((m, k) => {
       const own = Claim.all().filter(s => Claim.place(s).model === k), said = own.some(s => s.proof) ? claims(k) : untested(k);
-      return [...summary(m), h("p", { class: "tests" }, whose(m),
-        ...(own.length ? said : m.note ? [] : [sentence("no slice was found")]))];
+      return [...summary(m, k), h("p", { class: "tests" }, whose(m),
+        ...(own.length ? said : m.note ? [] : [sentence("no slice was found")])),
+        m.features ? h("p", { class: "tests features" }, whose(m), sentence(m.features)) : null].filter(Boolean);
     });
   }
 
