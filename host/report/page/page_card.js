@@ -10,8 +10,7 @@ const Card = (() => {
   // The error rate as a bar with its interval, and a mark where that of the whole class stands.
   function bar(s, x) {
     const base = x.class_rate, v = x.slices ? null : s.interval, rate = x.rate || 0;
-    const title = `${percent(rate)} of the slice and ${percent(base)} of all ` +
-                  `${isRun ? "images of the EC" : "rows of its class"} are wrong`;
+    const title = `${percent(rate)} of the slice and ${percent(base)} of ${whole_of(s, x, "the rows of ")} are wrong`;
     return h("span", { class: "bar-rate", "aria-hidden": "true", title },
              h("span", { class: "fill", style: `width:${100 * rate}%` }),
              v && v.low !== null ? h("span", { class: "interval", style: `left:${100 * v.low}%;width:${100 * (v.high - v.low)}%` })
@@ -19,19 +18,26 @@ const Card = (() => {
              h("span", { class: "base", style: `left:${100 * base}%` }));
   }
 
+  // The rows with whose rate a slice's is compared: its class's; without a proof a slice of all rows has these beside it.
+  function whole_of(s, x, front = "") {
+    const p = Claim.place(s), all = `all ${plural(p.n, isRun ? "image" : "row")}`;
+    if (isRun) return `${all} of the EC`;
+    if (p.class < 0 && !s.proof) return all;
+    return front + (x.classes === 1 ? "its class" : "their classes");
+  }
+
   const points = v => v === null ? "–" : `${v < 0 ? "−" : "+"}${Math.abs(100 * v).toFixed(0)}`;
   const some = (part, all) => h("b", {}, `${count(part)} of ${count(all)}`);
 
   // Rows and wrong ones; of slices with a proof also those that the search had not seen, which are the evidence.
   function numbers(s, x) {
-    const p = Claim.place(s), ci = x.slices ? null : range(s.interval);
-    const own = isRun ? "all" : x.classes > 1 ? "their classes" : "class", of = plural(p.n, isRun ? "image" : "row");
+    const ci = x.slices ? null : range(s.interval);
     const small = ci ? h("small", {}, ` (${ci})`) : null;
     return h("span", { class: "numbers" },
              h("span", {}, some(x.wrong, x.size), x.size === 1 ? " row wrong" : " rows wrong", s.proof ? null : small),
              s.proof ? h("span", {}, "on unseen rows ", some(x.judged_wrong, x.judged),
                          x.groups ? ` in ${plural(x.groups, "group")}` : null, small) : null,
-             h("span", {}, `${own} `, h("b", {}, percent(x.class_rate)), p.class < 0 || isRun ? ` of ${of}` : null),
+             h("span", {}, `${whole_of(s, x)}: `, h("b", {}, percent(x.class_rate)), " wrong"),
              s.proof ? h("span", {}, "excess ", h("b", {}, points(x.excess)), ", to expect ", h("b", {}, points(x.to_expect)),
                          " points") : null,
              x.share_of_errors ? h("span", {}, h("b", {}, percent(x.share_of_errors)), " of all errors") : null);
@@ -89,11 +95,13 @@ const Card = (() => {
     ...items.flatMap((t, i) => [i ? h("i", {}, " and ") : null, h("bdi", {}, t)]), h("span", { class: "dim" },
     `: ${count(wrong)} of ${plural(rows, "row")} with ${items.length > 1 ? "these attributes" : "this attribute"} wrong`), ...more);
 
-  // The best phrases and the attributes, with the rate of all rows that have these; and where chance describes it as well.
+  // The best phrases and the attributes, with the rate of all rows that have these; and where chance describes it as well: what
+  // is confirmed is not called so.
   function said(s) {
-    const out = [], chance = p => p > 0.05 || p === null ? h("span", { class: "dim" }, "; chance describes it as well") : null;
-    if (s.words) {
-      const near = s.words.filter((w, i) => !i || w.p <= 0.05).slice(0, 3);
+    const out = [], fits = p => p !== null && p <= 0.05, told = p => fits(p) || s.kind !== "confirmed";
+    const chance = p => fits(p) ? null : h("span", { class: "dim" }, "; chance describes it as well");
+    if (s.words && told(s.words[0].p)) {
+      const near = s.words.filter((w, i) => !i || fits(w.p)).slice(0, 3);
       out.push(h("span", { class: "said" }, ...near.flatMap((w, i) => [i ? ", " : null, h("bdi", {}, `“${w.phrase}”`)]),
                  chance(near[0].p)));
     }
@@ -101,9 +109,14 @@ const Card = (() => {
     if (e && e.rule) {
       if (e.rule_rows !== e.size || e.rule_wrong !== e.wrong) out.push(attributes(e.rule, e.rule_wrong, e.rule_rows));
     } else if (s.rule) out.push(attributes(s.rule.items, s.wrong, s.size));
-    else if (k) out.push(attributes(k.items, k.all.wrong, k.all.covered, chance(k.held_out.p)));
+    else if (k && told(k.held_out.p))
+      out.push(attributes(k.items, k.all.wrong, k.all.covered, overlap(k.held_out), chance(k.held_out.p)));
     return out;
   }
+
+  // How well attributes and slice agree, on the rows on which the attributes were not chosen.
+  const overlap = m => m.precision === null || m.recall === null ? null : h("span", { class: "dim" },
+    `; ${percent(m.recall)} of the slice has them, and ${percent(m.precision)} of the rows with them are in it`);
 
   // Where the wrong rows go, and who found the slice.
   function who(s, x) {
@@ -131,9 +144,9 @@ const Card = (() => {
   const title = s => Claim.isHead(s) ? Claim.entryOf(s).title : s.own || isRun ? Claim.name(s) : Claim.className(s);
 
   function label(s, x) {
-    const ci = x.slices ? null : range(s.interval), of = isRun ? "all images" : Claim.place(s).class < 0 ? "all rows" : "its class";
+    const ci = x.slices ? null : range(s.interval);
     return [`${Claim.name(s)}${s.own || isRun ? "" : `, ${Claim.word(s)}`}: ${plural(x.size, "row")}`,
-            `${percent(x.rate)} wrong${ci ? ` (${ci})` : ""}`, `${percent(x.class_rate)} of ${of}`,
+            `${percent(x.rate)} wrong${ci ? ` (${ci})` : ""}`, `${percent(x.class_rate)} of ${whole_of(s, x)}`,
             x.predicted === null ? null : `predicted as ${x.predicted}, ${percent(x.predicted_share)}`,
             s.own ? null : `found by ${Claim.methods(s).join(", ")}`].filter(Boolean).join(", ");
   }

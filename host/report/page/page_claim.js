@@ -57,7 +57,7 @@ const Claim = (() => {
     if (e && e.slices.length > 1) return { ...e, groups: e.judged_groups };
     return { size: s.size, wrong: s.wrong, judged: v ? v.judged : s.size, judged_wrong: v ? v.wrong : s.wrong,
              groups: v?.judged_groups, rate: rate(s), class_rate: classRate(s), excess: v ? v.excess : null,
-             to_expect: v ? v.to_expect : null, share_of_errors: e ? e.share_of_errors : null, classes: 1,
+             to_expect: v ? v.to_expect : null, share_of_errors: e ? e.share_of_errors : null, classes: place(s).class >= 0 ? 1 : e ? e.classes : 2,
              predicted: taken(s), predicted_share: s.taken_share };
   }
 
@@ -80,6 +80,15 @@ const Claim = (() => {
   const taken = s => s.taken === undefined ? null : what.classes[s.taken];
   const count_of = list => Object.fromEntries(KINDS.map(k => [k, list.filter(s => s.kind === k).length]));
 
+  // The slice of a model with this number; the head of an entry has the entry's.
+  const numbered = (m, n) => byNumber[m].get(n);
+
+  // The slice of an address; without a series the first model's.
+  function find(address) {
+    const plain = isRun ? null : address.match(/^slice-(\d+)$/);
+    return at.get(address) ?? (plain ? numbered(0, +plain[1]) : undefined);
+  }
+
   return { begin, order, kinds: count_of, word: s => words[s.kind], methods, name, className, classRate, rate, taken, tested,
-           entryOf, isHead, members, figures, suspects, suspected, all: () => all, at: address => at.get(address), place };
+           entryOf, isHead, members, figures, suspects, suspected, all: () => all, at: find, numbered, place };
 })();
