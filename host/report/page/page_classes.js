@@ -45,13 +45,14 @@ const Classes = (() => {
       h("tbody", {}, ...rows.filter(Boolean), many.length ? cells(every, many, item) : null)));
   }
 
-  // lists: the folded entries, each as its slices; item makes a card of one.
+  // place: "" or the number of a class, -1 for slices across classes, which have the classes of their cells beside them. lists: the
+  // folded entries, each as its slices; item makes a card of one.
   function draw(m, place, lists, item) {
-    const classes = what.models[m].classes.map(k => ({ ...k, name: what.classes[k.class_number] }))
-      .filter(k => !place || k.name === place);
     const with_cells = new Set(lists.map(list => Claim.entryOf(list[0]).class_number));
+    const classes = what.models[m].classes.map(k => ({ ...k, name: what.classes[k.class_number] }))
+      .filter(k => place === "" || String(k.class_number) === place || with_cells.has(k.class_number));
     const few = all ? classes : classes.filter((k, i) => i < MOST || with_cells.has(k.class_number));
-    if (!classes.length) return [];
+    if (!classes.length && !lists.length) return [];
     const more = classes.length - few.length;
     return [h("section", { id: "classes", "aria-labelledby": "classes-title" },
       h("h2", { id: "classes-title" }, "Classes"),

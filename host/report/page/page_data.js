@@ -74,6 +74,9 @@ const Data = (() => {
     return p.class < 0 ? "all classes" : what.classes[p.class];
   }
 
+  // By which the filter tells places apart: an EC's name, or the number of a class, -1 for all rows.
+  const placeKey = k => isRun ? placeName(k) : String(what.places[k].class);
+
   const manyModels = what.models.length > 1;
   const manySeeds = several(what.findings.filter(f => !f.merged).map(f => f.seed));
   const manyPlaces = several(what.places.map((p, k) => placeName(k)));
@@ -111,5 +114,5 @@ const Data = (() => {
     }
   }
 
-  return { place, map, finding, slice, loadLists, loadRows, row, model, placeName, findingName, manyModels, manySeeds, manyPlaces };
+  return { place, map, finding, slice, loadLists, loadRows, row, model, placeName, placeKey, findingName, manyModels, manySeeds, manyPlaces };
 })();

@@ -18,7 +18,7 @@ const List = (() => {
   const matches = f => {
     const p = what.places[f.place];
     return (filter.model === "" || String(p.model) === filter.model) &&
-           (filter.place === "" || Data.placeName(f.place) === filter.place) &&
+           (filter.place === "" || Data.placeKey(f.place) === filter.place) &&
            (f.merged || ((filter.method === "" || f.method === filter.method) &&
                          (filter.seed === "" || f.seed === filter.seed)));
   };
@@ -33,7 +33,7 @@ const List = (() => {
   }
 
   function filters() {
-    const form = document.getElementById("filters"), places = unique(what.places.map((p, k) => Data.placeName(k)));
+    const form = document.getElementById("filters"), places = unique(what.places.map((p, k) => Data.placeKey(k)));
     const merged = what.findings.some(f => f.merged), seeds = unique(what.findings.map(f => f.seed));
     const methods = unique([...what.findings.filter(f => !f.merged).map(f => f.method),
                             ...Claim.all().flatMap(Claim.methods)]);
@@ -42,10 +42,11 @@ const List = (() => {
     filter.method = merged ? "" : first.method;
     filter.seed = merged ? "" : first.seed;
     filter.model = String(what.places[first.place].model);
-    filter.place = isRun || places.length === 1 ? Data.placeName(first.place) : "";
+    const nameOf = key => isRun ? key : key === "-1" ? "slices across classes" : what.classes[+key];
+    filter.place = isRun || places.length === 1 ? Data.placeKey(first.place) : "";
     if (Data.manyModels) form.append(select("model", "Model", what.models.map((m, k) => [String(k), m.name])));
     if (places.length > 1)
-      form.append(select("place", isRun ? "EC" : "Class", places.map(p => [p, p]), isRun ? null : "all classes"));
+      form.append(select("place", isRun ? "EC" : "Class", places.map(p => [p, nameOf(p)]), isRun ? null : "all classes"));
     if (methods.length > 1) form.append(select("method", "Method", methods.map(m => [m, m]), "all methods"));
     if (seeds.length > 1) form.append(select("seed", "Seed", seeds.map(s => [s, s]), "all seeds"));
     form.append(select("order", "Order", [["", Claim.tested ? "confirmed first, most errors in excess" : "worst first"],
@@ -295,7 +296,7 @@ const List = (() => {
     if (!wanted(s)) {
       const f = what.findings[s.finding];
       setFilter("model", String(what.places[s.place].model));
-      setFilter("place", isRun ? Data.placeName(s.place) : "");
+      setFilter("place", isRun ? Data.placeKey(s.place) : "");
       setFilter("method", f.merged ? "" : f.method);
       setFilter("seed", f.merged ? "" : f.seed);
       await refresh(false);
