@@ -181,6 +181,48 @@ static inline void fake_prove(fake_findings *k)
     k->f.count = kept;
 }
 
+/* The class has too few rows, it is said, and no findings. */
+static inline void fake_leave_out(fake_findings *k, int cls)
+{
+    static int left[1];
+    int kept = 0;
+
+    left[0] = cls;
+    for (int i = 0; i < k->f.count; i++) {
+        spot_finding *f = &k->f.finding[i];
+        if (f->cls != cls) { k->f.finding[kept++] = *f; continue; }
+        for (int j = 0; j < f->slices; j++) free(f->slice[j].row);
+        free(f->row);
+        free(f->points.at);
+    }
+    k->f.count = kept;
+    k->f.left_out = 1, k->f.left_class = left;
+}
+
+/* Behind fake_prove: a finding on all rows, whose slice has the rows outside of pockets that are taken for class 0: a cell of
+ * the confusion matrix in several classes. */
+static inline void fake_across(fake_findings *k)
+{
+    static spot_proof proof;
+    spot_finding *f = &k->f.finding[k->f.count++];
+    spot_slice *s = f->slice;
+
+    *f = (spot_finding){ .cls = SPOT_ALL_CLASSES, .merged = true, .slices = 1 };
+    f->row = malloc((size_t)k->s.n * sizeof(int));
+    *s = (spot_slice){ .row = malloc((size_t)k->s.n * sizeof(int)), .proof = &proof };
+    for (int i = 0; i < k->s.n; i++) {
+        const bool wrong = spot_subject_wrong(&k->s, i, k->s.target[i]);
+        f->row[f->n++] = i;
+        f->wrong += wrong;
+        if (wrong && k->pocket[i] < 0 && spot_subject_predicted(&k->s, i) == 0) s->row[s->size++] = i;
+    }
+    s->wrong = s->size, s->error_rate = 1, s->share = (double)s->wrong / f->wrong;
+    proof = (spot_proof){ .claim = SPOT_CLAIM_CONFIRMED, .p = 0.001, .judged = s->size, .wrong = s->size, .class_rate = 0.2,
+                          .excess = { 0.8, 0.7, 0.9 }, .shrunk = 0.6, .cell = NAN, .predicted = 0, .predicted_share = 1,
+                          .pieces = 1, .piece = k->piece, .tests = 30, .origin = malloc((size_t)s->size) };
+    memset(proof.origin, SPOT_ORIGIN_JUDGED, (size_t)s->size);
+}
+
 /* Attributes of which the number of a row tells whether it has them: it is even; it ends in 0 to 4, of two names. */
 static inline void fake_attributes(fake_findings *k)
 {
@@ -196,6 +238,23 @@ static inline void fake_attributes(fake_findings *k)
     for (int i = 0; i < k->s.n && i < MOST; i++)
         for (int j = 0; j < ITEMS; j++)
             if (j ? i % 10 < 5 : i % 2 == 0) bit[(size_t)j * a.words + (size_t)i / 64] |= (uint64_t)1 << i % 64;
+    k->o.attributes = &a;
+}
+
+/* Names that are one but for a capital letter; with &; of a value, not a third, that has a bracket; of a class. */
+static inline void fake_names(fake_findings *k)
+{
+    static char *name[] = { "colour=Grey", "last=low (<= 4)", "colour=grey", "black & white", "kind=old (worn)", "class 1" };
+    static int column[] = { 0, 1, 0, 2, 3, 4 };
+    static double range[][2] = { { NAN, NAN }, { -1, 4 }, { NAN, NAN }, { NAN, NAN }, { NAN, NAN }, { NAN, NAN } };
+    static uint64_t bit[6 * 1024 / 64];
+    static spot_attributes a;
+    const size_t words = k->o.attributes->words;
+
+    for (int i = 0; i < 6; i++)
+        memcpy(bit + (size_t)i * words, k->o.attributes->bit + (size_t)(i % 3) * words, words * sizeof *bit);
+    a = *k->o.attributes;
+    a.items = 6, a.name = name, a.column = column, a.range = range, a.bit = bit;
     k->o.attributes = &a;
 }
 

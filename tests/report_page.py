@@ -7,6 +7,7 @@ beside the pointer), and from check_findings.h, which made the findings.
     report_page.py two FILE.html          of two models, the rows of the second in another order
     report_page.py proven FILE.html       600 rows of 3 classes with pictures and proofs, names that would be markup
     report_page.py both FILE.html         of two models with proofs and such names
+    report_page.py across FILE.html       600 rows of 4 classes, one of them not examined, with proofs and a slice of all rows
     report_page.py run FILE.html          of a sweep
     report_page.py big FILE.html          100,000 points: times
 """
@@ -366,6 +367,13 @@ def untested(page):
           "%d with no more errors than elsewhere" % len(fine) in said, "the live region says", said)
     check(not page.js("/blindspot/i.test(document.getElementById('list').textContent)"), "an untested slice is a blindspot")
     check(text(page, "#title") == "Possible blindspots", "the title claims too much")
+    numbers = texts(page, ".lead a.rank")
+    for k, n in enumerate(numbers):
+        page.js("document.querySelectorAll('.lead a.rank')[%d].click()" % k)
+        page.wait(PRESSED + "?.querySelector('.rank').textContent.endsWith(' %s')" % n)
+    check(numbers == ["1", "2", "3"], "the causes on top are", numbers)
+    page.js("location.hash = '#slice-2'")
+    page.wait(PRESSED + "?.querySelector('.rank').textContent.endsWith(' 2')")
 
 
 # ---- proofs: of each of three classes two slices are confirmed, one is suggested, one may be chance, one is fine; three of the
@@ -406,7 +414,7 @@ def claims(page):
                   "found by planespot-scvis, domino"):
         check(re.search(words, card), "the first card lacks", words, "in", card)
     shown = text(page, "button.card")
-    found = re.search(r"(\d+) of (\d+) rows wrong.*on unseen rows (\d+) of (\d+).*class ([\d.]+) %.*excess \+(\d+), "
+    found = re.search(r"(\d+) of (\d+) rows wrong.*on unseen rows (\d+) of (\d+).*class: ([\d.]+) % wrong.*excess \+(\d+), "
                       r"to expect \+(\d+) points", shown)
     check(found, "the card shows", shown)
     wrong, size, bad, judged, base, excess, expect = map(float, found.groups())
@@ -470,9 +478,9 @@ def own_rule(page):
         page.frames(4)
         return text(page, "#rule-answer")
     said = ask("even=YES & Class 0&last=low")
-    check("suggested" in said and 'spotter claim FOUND "class 0 & even=yes & last=low (<= 4)"' in said, "the rule is", said)
+    check("suggested" in said and "spotter claim FOUND 'class 0 & even=yes & last=low (<= 4)'" in said, "the rule is", said)
     wrong, size, rate, base, more = (number(said.replace("−", "-"), p) for p in (
-        r"(\d+) of", r"of (\d+) rows wrong", r"wrong, ([\d.]+) %", r"class ([\d.]+) %", r"([+-]\d+) points"))
+        r"(\d+) of", r"of (\d+) rows wrong", r"wrong, ([\d.]+) %", r"class: ([\d.]+) %", r"([+-]\d+) points"))
     press(page, "#rule-answer button", "Show these rows")
     page.wait(PRESSED + "?.classList.contains('own')")
     page.frames(3)
@@ -617,6 +625,62 @@ def proven(browser, path):
     quiet(dark)
 
 
+def answer_of_model(page):
+    """The answer to a rule is that of the model that is shown."""
+    told = []
+    choose(page, "model", "0")
+    page.js("(e => { e.value = 'even=yes'; e.form.requestSubmit(); })(document.getElementById('rule'))")
+    for m in ("0", "1"):
+        choose(page, "model", m)
+        page.wait("document.querySelector('#rule-answer b') !== null")
+        page.frames(4)
+        told.append(text(page, "#rule-answer b"))
+    check(all(re.match(r"\d+ of 150$", t) for t in told) and told[0] != told[1], "of two models the same answer:", told)
+    choose(page, "model", "0")
+
+
+def across(browser, path):
+    page = browser.open(path, width=1200, height=900)
+    page.wait("document.querySelectorAll('button.card').length > 3")
+    page.frames(4)
+    options = texts(page, "#by-place option")
+    check(options == ["all classes", "class 0", "class 1", "class 2", "slices across classes"], "the filter has", options)
+    cells = labels(page, "#classes button.card")
+    choose(page, "place", "slices across classes")
+    page.wait("document.querySelectorAll('#classes button.card').length === 1")
+    one = labels(page, "#classes button.card")
+    check(one[0] in cells and "confirmed blindspot" in one[0] and one[0].startswith("slice #"), "across classes there is", one)
+    card = text(page, "#classes button.card")
+    check("their classes: 20 % wrong" in card and "of 600 rows" not in card, "its rate is told so:", card)
+    choose(page, "place", "")
+    page.wait("document.querySelectorAll('#classes button.card').length === %d" % len(cells))
+    told = text(page, "header")
+    check("97 % of neighbours have a row's answer" in told, "the head does not say what the features decide:", told)
+    cards = texts(page, CONFIRMED + " button.card")
+    check(not any("with these attributes" in t or "chance" in t for t in cards), "attributes do not fit, and are told:", cards)
+    names_of_rules(page)
+    quiet(page)
+
+
+def names_of_rules(page):
+    """A name is that of the command, also in the command that is printed; rows of all classes are counted."""
+    def ask(words):
+        page.js("(e => { e.value = %s; e.form.requestSubmit(); })(document.getElementById('rule'))" % json.dumps(words))
+        page.frames(4)
+        return text(page, "#rule-answer")
+    for words, rows, command in (
+            ("colour=Grey", 300, "colour=Grey"), ("colour=grey", 300, "colour=grey"), ("last=low", 300, "last=low (<= 4)"),
+            ("LAST=low & class 0", 90, "class 0 & last=low (<= 4)"), ("black & white", 300, "black & white"),
+            ("class 1", 300, "class 1"), ("class=class 1 & last=low", 60, "class=class 1 & last=low (<= 4)"),
+            ("class 3 & last=low", 60, "class 3 & last=low (<= 4)")):
+        said = ask(words)
+        check("of %d rows wrong" % rows in said and "spotter claim FOUND '%s'," % command in said, words, "is", said)
+    check("no attribute and no class" in ask("kind=old"), "a value is taken for a third:", ask("kind=old"))
+    check("called “COLOUR=grey”" in ask("COLOUR=grey"), "one of two names is chosen:", ask("COLOUR=grey"))
+    check("A class alone is no claim" in ask("class 3") and "spotter claim" not in ask("class 3"), "a class:", ask("class 3"))
+    check("thirds of numbers" in ask("last<3"), "a comparison is", ask("last<3"))
+
+
 def contrast(a, b):
     """WCAG's ratio of two colours as CSS gives them."""
     def light(colour):
@@ -655,6 +719,7 @@ def both(browser, path):
             for k, cell in enumerate(shown):
                 want = 100 * sum(wrong[k][i] for i in ids) / len(ids)
                 check(abs(number(cell, r"^([\d.]+) %") - want) <= 0.51, name, "of model", m, "is shown as", shown, "not", want)
+    answer_of_model(page)
     page.js("document.querySelectorAll('#models table')[1].querySelector('a').click()")
     page.wait(PRESSED + " !== null && location.hash.startsWith('#model-2.slice-')")
     check(page.js("document.getElementById('by-model').value") == "1", "the list is of the other model")
@@ -809,5 +874,6 @@ def big(browser, path):
 
 if __name__ == "__main__":
     with Browser() as b:
-        {"hostile": hostile, "two": two, "proven": proven, "both": both, "run": run, "big": big}[sys.argv[1]](b, sys.argv[2])
+        kinds = {k.__name__: k for k in (hostile, two, proven, both, across, run, big)}
+        kinds[sys.argv[1]](b, sys.argv[2])
     print(sys.argv[1], "page holds")

@@ -304,6 +304,7 @@ TEST_IN_FOLDER(test_comes_back)
     fake_hostile(&k);
     fake_pictures(&c, &k, root);
     k.f.map = k.points;
+    k.f.decided = (spot_decided){ 300, 5, 0.97, 0.5, 0.93, true };
     k.f.finding[1].status = SPOT_NUMERIC;
     strcpy(k.f.finding[1].message, "it left the finite numbers");
     k.f.left_out = 1;
@@ -446,8 +447,8 @@ TEST(test_refuses)
 }
 
 /* test_html FILE ROWS CLASSES [KIND [FOLDER]]: a page for test_html.sh. KIND: "two": of two models, the second one's rows in
- * another order; "proven", "both": the same for one and two models with proofs and hostile names; "hostile". FOLDER: for
- * pictures. */
+ * another order; "proven", "both": the same for one and two models with proofs and hostile names; "across": with a proof, a
+ * slice of several classes and a class that was not examined; "hostile". FOLDER: for pictures. */
 static void reverse_rows(fake_findings *k)
 {
     for (int i = 0, classes = k->s.classes; i < k->s.n / 2; i++) {       /* each class's rows in reverse */
@@ -464,6 +465,7 @@ static int write_for_browser(char **argv, int argc)
     const char *kind = argc > 4 ? argv[4] : "", *folder = argc > 5 ? argv[5] : NULL;
     const char *const model[] = { "</script><b>v1</b>", "<img src=x onerror=\"window.hacked = 4\">" };
     bool both = !strcmp(kind, "both"), two = both || !strcmp(kind, "two"), proven = both || !strcmp(kind, "proven");
+    bool across = !strcmp(kind, "across");
     fake_findings k, other;
     const spot_subject *s[] = { &k.s, &other.s };
     const spot_findings *f[] = { &k.f, &other.f };
@@ -481,7 +483,17 @@ static int write_for_browser(char **argv, int argc)
         r.data = "<i>rows</i> & \xff", r.date = "2026-11-27<script>window.hacked = 5</script>";
         if (both) r.title = "</title><script>window.hacked = 6</script>";
         if (folder) fake_twins(&c, &k);
-        if (folder) fake_attributes(&k), fake_suspects(&k);
+        fake_attributes(&k);
+        if (folder) fake_suspects(&k);
+    }
+    if (across) {
+        fake_leave_out(&k, k.s.classes - 1);
+        fake_descriptions(&k);
+        fake_prove(&k);
+        fake_across(&k);
+        fake_attributes(&k);
+        fake_names(&k);
+        k.f.decided = (spot_decided){ k.s.n, 5, 0.97, 0.5, 0.93, true };
     }
     CHECK_OK(&c, spot_report_findings(&c, argv[1], 1 + two, s, f, o, &r));
     fake_close(&k);

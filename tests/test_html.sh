@@ -19,6 +19,9 @@ mkdir "$dir/twins"
 "$build/test_html" "$dir/both.html" 300 3 both
 "$python" report_page.py both "$dir/both.html"
 
+"$build/test_html" "$dir/across.html" 600 4 across
+"$python" report_page.py across "$dir/across.html"
+
 "$build/test_html" "$dir/big.html" 100000 1
 "$python" report_page.py big "$dir/big.html"
 

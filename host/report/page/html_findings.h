@@ -37,8 +37,8 @@ int spot_page_class_of(const spot_subject *s, int i, int cls);
 /* Adds a slice of model k, an object. r->local is of the finding's rows. */
 void spot_page_slice(spot_findings_page *r, int k, const spot_finding *f, const spot_slice *s);
 
-/* Add model k's summary, classes, entries and suspect labels; the first model's attributes, a bit for each row and item. These
- * count for the budget, and pictures come after them. */
+/* Add model k's summary, classes, entries and suspect labels; the first model's attributes, a bit for each row and item, and
+ * each model's wrong rows. These count for the budget, and pictures come after them. */
 void spot_page_list      (spot_findings_page *r, int k);
 void spot_page_attributes(spot_findings_page *r);
 

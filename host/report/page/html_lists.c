@@ -1,5 +1,6 @@
 /* html_lists.c - what the page of findings has beside slices: the list of entries with classes and summary, the labels that may
  * be wrong, the attributes with which a reader counts a rule. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/page/html_findings.h"
@@ -39,6 +40,25 @@ void spot_page_list(spot_findings_page *r, int k)
     write_suspects(r, k);
 }
 
+/* Whether a row of model k is wrong, a byte each, by the first model's rows; also of classes that were not examined. */
+static void write_wrong(spot_findings_page *r, int k)
+{
+    const spot_subject *s = r->s[k];
+    uint8_t *wrong = s->target ? malloc((size_t)s->n + 1) : NULL;
+
+    if (!s->target) return;
+    if (!wrong) { r->p->blocks.status = SPOT_NOMEM; return; }
+    for (int i = 0; i < s->n; i++) wrong[r->row[k][i]] = spot_subject_wrong(s, i, s->target[i]);
+    spot_page_block(r->p, "wrong_rows", wrong, (size_t)s->n);
+    free(wrong);
+}
+
+static void write_thirds(spot_page *p, const spot_attributes *a, uint8_t *third)
+{
+    for (int k = 0; k < a->items; k++) third[k] = !isnan(a->range[k][1]);
+    spot_page_block(p, "thirds", third, (size_t)a->items);
+}
+
 void spot_page_attributes(spot_findings_page *r)
 {
     enum { PART = 8 };         /* of the budget */
@@ -47,7 +67,7 @@ void spot_page_attributes(spot_findings_page *r)
     uint8_t *bits;
 
     if (!a || !a->items || (!r->p->o->full && width * (size_t)a->items > r->p->o->budget / PART)) return;
-    bits = malloc(width * (size_t)a->items + 1);
+    bits = malloc((width + 1) * (size_t)a->items + 1);
     if (!bits) { r->p->blocks.status = SPOT_NOMEM; return; }
     for (int k = 0; k < a->items; k++)
         for (size_t i = 0; i < width; i++)
@@ -55,6 +75,14 @@ void spot_page_attributes(spot_findings_page *r)
     spot_json_object(r->p->at, "attributes");
     spot_page_words(r->p, "names", a->name, a->items);
     spot_page_block(r->p, "bits", bits, width * (size_t)a->items);
+    write_thirds(r->p, a, bits);
+    spot_json_array(r->p->at, "models", 0, 0);
+    for (int k = 0; k < r->models; k++) {
+        spot_json_object(r->p->at, NULL);
+        write_wrong(r, k);
+        spot_json_end(r->p->at);
+    }
+    spot_json_end(r->p->at);
     spot_json_end(r->p->at);
     free(bits);
 }

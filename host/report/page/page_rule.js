@@ -1,86 +1,146 @@
-// page_rule.js - a rule of the reader's own: attributes, and perhaps a class, are typed, and its rows are counted here. The
-// numbers are of rows that were seen before the rule was chosen, so the command that tests it stands beside them.
+// page_rule.js - a rule of the reader's own: attributes, and perhaps a class, are typed, and its rows are counted here, in all
+// classes, as `spotter claim` counts them. The numbers are of rows that were seen before the rule was chosen, so the command
+// that tests it stands beside them.
 
 const Rule = (() => {
   const MOST = 300;                     // attributes that are listed
-  let names = [], bits = null, size = 0, typed = "";
+  let names = [], bits = null, thirds = null, wrong = [], size = 0, typed = "", of = -1;
   const answer = h("div", { id: "rule-answer", "aria-live": "polite" });
 
   async function load() {
     if (!what.attributes) return;
-    [names, bits] = await Promise.all([Block.words(what.attributes.names), Block.u8(what.attributes.bits)]);
+    [names, bits, thirds] = await Promise.all([Block.words(what.attributes.names), Block.u8(what.attributes.bits),
+                                               Block.u8(what.attributes.thirds)]);
+    wrong = await Promise.all(what.attributes.models.map(m => m.wrong_rows === undefined ? null : Block.u8(m.wrong_rows)));
     size = Math.ceil(what.rows / 8);
   }
 
   const has = (item, row) => bits[item * size + (row >> 3)] >> (row & 7) & 1;
-  const plain = t => t.trim().toLowerCase().replace(/\s+/g, " ");
+  const plain = t => t.toLowerCase().replace(/\s+/g, " ");
 
-  // An attribute by its name, or by what stands before the limits of a third: "ink=low" is "ink=low (<= 0.3)".
-  function find(word) {
-    const whole = names.findIndex(n => plain(n) === word);
-    return whole >= 0 ? whole : names.findIndex(n => plain(n).startsWith(`${word} (`));
+  // ---- what is typed: the names are those of the command, which the page forgives the case of letters ----
+
+  // Items and classes of this name: an item, or a third by what stands before its limits ("ink=low" is "ink=low (<= 0.3)"),
+  // or a class, with "class=" before it or without; the first kind that there is. Spelt as the command has it, or `like` it.
+  function called(word, like) {
+    const items = is => names.flatMap((n, i) => is(like(n), i) ? [{ item: i }] : []), own = word.replace(/^class=/i, "");
+    const classes = t => what.classes.flatMap((n, i) => like(n) === like(t) ? [{ cls: i }] : []);
+    const kinds = [() => items(n => n === like(word)), () => items((n, i) => thirds[i] && n.startsWith(`${like(word)} (`)),
+                   () => own === word ? [] : classes(own), () => classes(word)];
+    for (const kind of kinds) if (kind().length) return kind();
+    return [];
   }
 
-  // { items, cls (-1: every class) }, or { unknown: the word that is neither }, or { twice: true }: of two classes.
+  // The first of several that are spelt so, as the command takes it; the only one that is so but for the case of letters.
+  function find(word) {
+    const exact = called(word, t => t), near = exact.length ? [] : called(word, plain);
+    return exact[0] ?? (near.length > 1 ? { several: word } : near[0]);
+  }
+
+  // { items, cls (-1: every class) }, or { unknown: the word that is neither }, { several: a word of more than one name }, or
+  // { twice: true }: of two classes.
   function parse(text) {
-    const items = [];
+    const items = [], whole = find(text.trim());
     let cls = -1;
-    for (const part of text.split(/&/).map(t => t.trim()).filter(Boolean)) {
-      const word = plain(part), own = word.replace(/^class=/, ""), item = find(word);
-      const k = what.classes.findIndex(n => plain(n) === own);
-      if (item >= 0) items.push(item);
-      else if (k >= 0 && cls < 0) cls = k;
-      else if (k >= 0) return { twice: true };
-      else return { unknown: part };
+    for (const part of whole ? [text.trim()] : text.split("&").map(t => t.trim()).filter(Boolean)) {
+      const is = find(part);
+      if (!is) return { unknown: part };
+      if (is.several) return is;
+      if (is.cls !== undefined && cls >= 0 && cls !== is.cls) return { twice: true };
+      if (is.cls !== undefined) cls = is.cls;
+      else if (!items.includes(is.item)) items.push(is.item);
     }
     return { items, cls };
   }
 
+  // As the command takes it, in one word of the shell.
+  function said(rule) {
+    const name = rule.cls >= 0 ? what.classes[rule.cls] : "";
+    const cls = rule.cls < 0 ? [] : called(name, t => t)[0].cls === rule.cls ? [name] : [`class=${name}`];
+    return [...cls, ...rule.items.map(k => names[k])].join(" & ");
+  }
+  const quoted = t => `'${t.replaceAll("'", "'\\''")}'`;
+
+  // ---- its rows ----
+
   // Rows of the model's classes: those with the rule, wrong ones, and wrong ones at the rates of their classes.
-  async function counted({ items, cls }, m) {
-    const all = what.places.map((p, k) => k).filter(k => what.places[k].model === m);
-    const each = all.filter(k => what.places[k].class >= 0);
-    const out = { rows: 0, wrong: 0, expected: 0, place: -1, member: [], classes: 0 };
-    for (const k of each.length ? each : all) {
-      if (cls >= 0 && what.places[k].class >= 0 && what.places[k].class !== cls) continue;
-      const p = await Data.place(k), own = cls >= 0 && p.class < 0 ? what.models[m].targets : null;
-      const member = Int32Array.from(p.row.keys()).filter(i =>
-        items.every(t => has(t, p.row[i])) && (!own || own[p.row[i]] === cls));
-      if (!member.length) continue;
-      out.rows += member.length;
-      out.wrong += member.reduce((n, i) => n + p.isBad[i], 0);
-      out.expected += member.length * p.wrong / p.n;
-      out.classes++;
-      [out.place, out.member] = [k, member];
+  function counted({ items, cls }, m) {
+    const targets = what.models[m].targets, all = what.classes.map(() => 0), bad = what.classes.map(() => 0);
+    const rows = [];
+    for (let i = 0; i < what.rows; i++) {
+      all[targets[i]]++;
+      bad[targets[i]] += wrong[m][i];
+      if ((cls < 0 || targets[i] === cls) && items.every(t => has(t, i))) rows.push(i);
     }
-    return out;
+    return { rows, wrong: rows.reduce((n, i) => n + wrong[m][i], 0),
+             expected: rows.reduce((sum, i) => sum + bad[targets[i]] / all[targets[i]], 0),
+             classes: [...new Set(rows.map(i => targets[i]))] };
   }
 
-  // As the command takes it.
-  const said = rule => [...rule.cls >= 0 ? [what.classes[rule.cls]] : [], ...rule.items.map(k => names[k])].join(" & ");
-  const quoted = t => t.replace(/["\\$`]/g, "\\$&");
+  // The rows as a slice of a place, which one class has, or all rows; null: they lie in no place together.
+  async function placed({ rows, classes }, m) {
+    const of = k => what.places.findIndex(p => p.model === m && p.class === k);
+    const k = classes.length === 1 && of(classes[0]) >= 0 ? of(classes[0]) : of(-1);
+    if (k < 0) return null;
+    const p = await Data.place(k), at = new Map(Array.from(p.row, (r, i) => [r, i]));
+    const member = rows.filter(r => at.has(r)).map(r => at.get(r)).sort((a, b) => a - b);
+    return member.length === rows.length ? { place: k, member: Int32Array.from(member) } : null;
+  }
 
-  // An entry of the list that is this rule.
+  // An entry of the list that has these attributes, in these classes.
   const listed = (rule, m) => (what.models[m].entries || []).find(e => e.rule && e.rule.length === rule.items.length &&
     e.rule.every(t => rule.items.includes(names.indexOf(t))) && rule.cls === (e.class_number ?? -1));
 
+  // ---- the answer ----
+
+  const hint = (...t) => h("p", { class: "hint" }, ...t);
+
+  function refusal(rule) {
+    if (rule.twice) return hint("A row has one class: give one, or none.");
+    if (rule.several !== undefined)
+      return hint("Several attributes or classes are called ", h("bdi", {}, `“${rule.several}”`),
+                  " but for capital letters: write one as the list has it.");
+    if (/^[^<>=]+(<=?|>=?|=)\s*[-+.\d][-+.\deE]*$/.test(rule.unknown))
+      return hint("This page holds only thirds of numbers. The command compares them, where it has their table: ",
+                  h("code", {}, "spotter claim FOUND 'RULE' --attributes TABLE.csv"));
+    return hint("There is no attribute and no class ", h("bdi", {}, `“${rule.unknown}”`), ".");
+  }
+
+  // Which of the rows judged an entry: those that the search had not seen when it found it.
+  function entryLine(e, c, m) {
+    const own = e.rule_rows === c.rows.length && e.rule_wrong === c.wrong && e.size === e.rule_rows;
+    const link = h("a", { href: `#${Claim.numbered(m, e.number).address}` }, `Entry #${e.number} of the list`);
+    if (!own || e.claim === "not tested") return h("p", {}, link, own ? " is this rule." : " has these attributes and other rows.");
+    const found = e.size - e.judged;
+    return h("p", {}, link, ` is this rule, ${e.claim}: `, h("b", {}, `${count(e.judged_wrong)} of ${count(e.judged)}`),
+             " rows that judged it are wrong", ...found ? [", and ", h("b", {}, `${count(e.wrong - e.judged_wrong)} of ` +
+             count(found)), " of those that only found it"] : [], ".");
+  }
+
+  function test(rule) {
+    if (!rule.items.length) return hint("A class alone is no claim, which compares rows with their class: add an attribute.");
+    const seen = Claim.tested ? "These rows are of both halves, that which was searched and that which judges, and they were " +
+      "seen before the rule was chosen" : "These rows were seen before the rule was chosen";
+    return hint(h("span", { class: "claim suggested" }, "suggested"), ` ${seen}, so this is no proof. The test: `,
+      h("code", {}, `spotter claim FOUND ${quoted(said(rule))}`), ", where FOUND is the folder of these findings.",
+      rule.items.length > 2 ? " It confirms rules of one or two attributes; one of more needs new rows." : "");
+  }
+
   async function ask(text, m) {
-    typed = text;
     const rule = parse(text);
-    if (rule.unknown !== undefined)
-      return answer.replaceChildren(h("p", { class: "hint" }, "There is no attribute and no class ",
-                                      h("bdi", {}, `“${rule.unknown}”`), "."));
-    if (rule.twice) return answer.replaceChildren(h("p", { class: "hint" }, "A row has one class: give one, or none."));
+    [typed, of] = [text, m];
+    if (!rule.items) return answer.replaceChildren(refusal(rule));
     if (!rule.items.length && rule.cls < 0) return answer.replaceChildren();
-    const c = await counted(rule, m), rate = c.wrong / c.rows, base = c.expected / c.rows, same = listed(rule, m);
-    if (!c.rows) return answer.replaceChildren(h("p", { class: "hint" }, "No row of the classes that were examined has all of this."));
-    answer.replaceChildren(h("p", {}, h("b", {}, `${count(c.wrong)} of ${count(c.rows)}`), " rows wrong, ",
-        h("b", {}, percent(rate)), ` (${rule.cls >= 0 ? "class" : "their classes"} ${percent(base)}): ${Card.points(rate - base)} points. `,
-        same ? h("a", { href: `#slice-${same.number}` }, `Entry #${same.number} of the list is this rule.`) : null),
-      h("p", { class: "hint" }, h("span", { class: "claim suggested" }, "suggested"), " These rows were seen before the rule was " +
-        "chosen, so this is no proof. The test: ", h("code", {}, `spotter claim FOUND "${quoted(said(rule))}"`)),
-      h("p", { class: "row" }, c.classes === 1
-        ? List.button("Show these rows", () => List.addOwn(c.member, c.place, said(rule))) : null));
+    const c = counted(rule, m), rate = c.wrong / c.rows.length, base = c.expected / c.rows.length, same = listed(rule, m);
+    if (!c.rows.length) return answer.replaceChildren(hint("No row has all of this."));
+    const at = await placed(c, m);
+    if (typed !== text || of !== m) return;            // another question came meanwhile
+    answer.replaceChildren(h("p", {}, h("b", {}, `${count(c.wrong)} of ${count(c.rows.length)}`), " rows wrong, ",
+        h("b", {}, percent(rate)), ` (their class${c.classes.length > 1 ? "es" : ""}: ${percent(base)}): ` +
+        `${Card.points(rate - base)} points.`),
+      ...[same ? entryLine(same, c, m) : null, test(rule),
+      at ? h("p", { class: "row" }, List.button("Show these rows", () => List.addOwn(at.member, at.place, said(rule)))) : null]
+        .filter(Boolean));
   }
 
   function draw(m) {
@@ -90,6 +150,7 @@ const Rule = (() => {
     const add = t => { field.value = field.value.trim() ? `${field.value.replace(/\s*&?\s*$/, "")} & ${t}` : t; field.focus(); };
     const form = h("form", { class: "bar", onsubmit: e => { e.preventDefault(); ask(field.value, m); } }, field,
                    h("button", { class: "small", type: "submit" }, "Count"));
+    if (of >= 0 && of !== m) ask(typed, m);            // the answer is of the model that is shown
     return [h("section", { id: "own-rule", "aria-labelledby": "rule-title" },
       h("h2", { id: "rule-title" }, "A rule of your own"),
       h("p", { class: "key-line" }, "Attributes, and a class if you like, with & between them."), form,
