@@ -66,6 +66,7 @@ static spot_status write_page(spot_page *p, const spot_claim_result *k)
     spot_page_real(p, "class_rate", k->class_rate);
     spot_page_real(p, "p", k->test->p);
     spot_page_real(p, "level", k->level);
+    spot_json_put_int(p->at, "test_groups", k->test->groups);
     spot_json_put_int(p->at, "outcome", k->test->verdict);
     spot_page_text(p, "verdict", spot_claim_verdict_name(k->test->verdict));
     spot_json_array(p->at, "groups", 0, 0);

@@ -43,7 +43,9 @@ async function start() {
   $("verdict").textContent = what.verdict;
   $("verdict").classList.add(["few", "not", "confirmed"][what.outcome]);
   const [g, k] = what.groups;
-  $("why").textContent = `${g.wrong} of ${g.n} gathered pictures are wrong, ${k.wrong} of ${k.n} controls; p = ${digits(what.p)} (Fisher's exact test, one-sided; level ${what.level})`;
+  const test = what.test_groups ? `signs of the sums of ${plural(what.test_groups, "group")}` : "Fisher's exact test";
+  $("why").textContent = `${g.wrong} of ${g.n} gathered pictures are wrong, ${k.wrong} of ${k.n} controls; ` +
+    `p = ${digits(what.p)} (${test}, one-sided; level ${what.level})`;
   const p = what.pictures;
   if (p.given < p.there)
     $("notes").append(h("p", { class: "notes" }, `${count(p.given)} of ${count(p.there)} pictures are here` +
