@@ -8,6 +8,7 @@ beside the pointer), and from check_findings.h, which made the findings.
     report_page.py proven FILE.html       600 rows of 3 classes with pictures and proofs, names that would be markup
     report_page.py both FILE.html         of two models with proofs and such names
     report_page.py across FILE.html       600 rows of 4 classes, one of them not examined, with proofs and a slice of all rows
+    report_page.py gather FILE.html       a claim on new pictures; of 7 groups where the name ends so
     report_page.py run FILE.html          of a sweep
     report_page.py big FILE.html          100,000 points: times
 """
@@ -560,10 +561,25 @@ def twins(page):
     check(marks == ["×3"], "marks of twins:", marks)
 
 
+def long_names(page):
+    """A card's number stands beside a long title, and no number of the classes is broken."""
+    page.js("document.querySelectorAll('#cards .where').forEach(e => { e.textContent = 'folders and places where dark=no and "
+            "sharpness=high (> 0.433)'; }); document.querySelectorAll('.classes bdi').forEach(e => { e.textContent = "
+            "'mimetypes and places'; })")
+    tops = page.js("[...document.querySelectorAll('#cards button.card')].map(e => [e.querySelector('.rank'), e.querySelector("
+                   "'.where')].map(t => t.getBoundingClientRect().top))")
+    check(tops and all(abs(a - b) < 8 for a, b in tops), "a card's number stands above its title:", tops)
+    lines = page.js("[...document.querySelectorAll('.classes td.number')].map(e => { const r = document.createRange(); "
+                    "r.selectNodeContents(e); return r.getClientRects().length; })")
+    check(lines and max(lines) == 1, "a number of a class is broken:", lines)
+    check(page.js("document.documentElement.scrollWidth <= innerWidth"), "long names scroll sideways")
+
+
 def small_window(browser, path):
     page = browser.open(path, width=400, height=800)
     check(page.js(PRESSED + " === null"), "a slice is chosen from the start")
     check(page.js("document.documentElement.scrollWidth <= innerWidth"), "it scrolls sideways")
+    long_names(browser.open(path, width=400, height=800))
     near = page.js("[...document.querySelectorAll('#cards .near')].map(e => [e.getBoundingClientRect().height, "
                    "getComputedStyle(e).borderTopStyle, e.querySelectorAll('canvas').length])")
     check(near and all(height > 40 and line == "dotted" and n for height, line, n in near), "right pictures are gone:", near)
@@ -655,7 +671,8 @@ def across(browser, path):
     choose(page, "place", "")
     page.wait("document.querySelectorAll('#classes button.card').length === %d" % len(cells))
     told = text(page, "header")
-    check("97 % of neighbours have a row's answer" in told, "the head does not say what the features decide:", told)
+    check("97 % of a row’s nearest neighbours have its answer" in told and "in 93 % of cases" in told,
+          "the head does not say what the features decide:", told)
     cards = texts(page, CONFIRMED + " button.card")
     check(not any("with these attributes" in t or "chance" in t for t in cards), "attributes do not fit, and are told:", cards)
     names_of_rules(page)
@@ -670,15 +687,26 @@ def names_of_rules(page):
         return text(page, "#rule-answer")
     for words, rows, command in (
             ("colour=Grey", 300, "colour=Grey"), ("colour=grey", 300, "colour=grey"), ("last=low", 300, "last=low (<= 4)"),
-            ("LAST=low & class 0", 90, "class 0 & last=low (<= 4)"), ("black & white", 300, "black & white"),
+            ("LAST=low & class 0", 90, "class 0 & last=low (<= 4)"), ("black & white", 300, '"black & white"'),
+            ('"black & white" & Class 0', 150, 'class 0 & "black & white"'),
             ("class 1", 300, "class 1"), ("class=class 1 & last=low", 60, "class=class 1 & last=low (<= 4)"),
             ("class 3 & last=low", 60, "class 3 & last=low (<= 4)")):
         said = ask(words)
-        check("of %d rows wrong" % rows in said and "spotter claim FOUND '%s'," % command in said, words, "is", said)
+        more = number(said.replace("−", "-"), r"([+-]\d+) points")
+        check("of %d rows wrong" % rows in said and page.js("Rule.said(Rule.parse(%s))" % json.dumps(words)) == command
+              and ("spotter claim FOUND '%s'," % command in said if more > 0 else "nothing to claim" in said or not more),
+              words, "is", said)
     check("no attribute and no class" in ask("kind=old"), "a value is taken for a third:", ask("kind=old"))
     check("called “COLOUR=grey”" in ask("COLOUR=grey"), "one of two names is chosen:", ask("COLOUR=grey"))
     check("A class alone is no claim" in ask("class 3") and "spotter claim" not in ask("class 3"), "a class:", ask("class 3"))
     check("thirds of numbers" in ask("last<3"), "a comparison is", ask("last<3"))
+
+
+def gather(browser, path):
+    page = browser.open(path, width=1200, height=900)
+    told = text(page, "#why")
+    test = "signs of the sums of 7 groups" if path.endswith("7.html") else "Fisher's exact test"
+    check("1 of 1 gathered pictures are wrong, 0 of 1 controls" in told and "(%s, one-sided" % test in told, "it says", told)
 
 
 def contrast(a, b):
@@ -874,6 +902,6 @@ def big(browser, path):
 
 if __name__ == "__main__":
     with Browser() as b:
-        kinds = {k.__name__: k for k in (hostile, two, proven, both, across, run, big)}
+        kinds = {k.__name__: k for k in (hostile, two, proven, both, across, gather, run, big)}
         kinds[sys.argv[1]](b, sys.argv[2])
     print(sys.argv[1], "page holds")

@@ -448,7 +448,8 @@ TEST(test_refuses)
 
 /* test_html FILE ROWS CLASSES [KIND [FOLDER]]: a page for test_html.sh. KIND: "two": of two models, the second one's rows in
  * another order; "proven", "both": the same for one and two models with proofs and hostile names; "across": with a proof, a
- * slice of several classes and a class that was not examined; "hostile". FOLDER: for pictures. */
+ * slice of several classes and a class that was not examined; "hostile"; "gather": of a claim on new pictures in ROWS groups.
+ * FOLDER: for pictures. */
 static void reverse_rows(fake_findings *k)
 {
     for (int i = 0, classes = k->s.classes; i < k->s.n / 2; i++) {       /* each class's rows in reverse */
@@ -457,6 +458,19 @@ static void reverse_rows(fake_findings *k)
         k->s.id[i] = k->s.id[j];
         k->s.id[j] = id;
     }
+}
+
+static void write_gathered(spot_ctx *c, const char *path, int groups)
+{
+    const spot_new_picture row[] = { { (char *)(uintptr_t)"a.png", SPOT_GATHERED, 0.3, 1, NULL },
+                                     { (char *)(uintptr_t)"b.png", SPOT_CONTROL, 0.1, 0, NULL } };
+    spot_claim_test t = { .n = { 1, 1 }, .wrong = { 1, 0 } };
+    spot_report_options r = spot_report_defaults();
+    spot_claim_judge(&t, 0.05);
+    t.groups = groups;
+    const spot_claim_result k = { .claim = "dark", .rate = NAN, .class_rate = NAN, .folder = "/nowhere", .row = row, .n = 2,
+                                  .level = 0.05, .test = &t };
+    CHECK_OK(c, spot_report_claim(c, path, &k, &r));
 }
 
 static int write_for_browser(char **argv, int argc)
@@ -471,6 +485,10 @@ static int write_for_browser(char **argv, int argc)
     const spot_findings *f[] = { &k.f, &other.f };
     const spot_discover_options *o[] = { &k.o, &other.o };
     spot_report_options r = spot_report_defaults();
+    if (!strcmp(kind, "gather")) {
+        write_gathered(&c, argv[1], atoi(argv[2]));
+        return 0;
+    }
     fake_open(&k, atoi(argv[2]), atoi(argv[3]), 2, 1);
     fake_open(&other, atoi(argv[2]), atoi(argv[3]), 1, 2);
     reverse_rows(&other);

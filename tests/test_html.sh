@@ -22,6 +22,11 @@ mkdir "$dir/twins"
 "$build/test_html" "$dir/across.html" 600 4 across
 "$python" report_page.py across "$dir/across.html"
 
+for groups in 0 7; do
+    "$build/test_html" "$dir/gather$groups.html" $groups 0 gather
+    "$python" report_page.py gather "$dir/gather$groups.html"
+done
+
 "$build/test_html" "$dir/big.html" 100000 1
 "$python" report_page.py big "$dir/big.html"
 

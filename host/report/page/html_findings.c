@@ -125,7 +125,7 @@ static void write_models(report *r)
         write_accuracy(p, s);
         spot_page_text(p, "note", spot_findings_note(note, r->f[k], s));
         write_predictions(p, s, r->row[k]);
-        if (*spot_features_note(note, &r->f[k]->decided)) spot_page_text(p, "features", note);
+        spot_page_decided(p, &r->f[k]->decided);
         if (spot_subject_is_grouped(s)) spot_json_put_int(p->at, "groups", s->groups);
         spot_slice_tests.put(p->at, &(spot_tests_row){ r->o[k], r->f[k] });
         spot_page_list(r, k);

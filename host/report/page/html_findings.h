@@ -42,4 +42,7 @@ void spot_page_slice(spot_findings_page *r, int k, const spot_finding *f, const 
 void spot_page_list      (spot_findings_page *r, int k);
 void spot_page_attributes(spot_findings_page *r);
 
+/* Adds how much a model's features decide its answers, where that is known. */
+void spot_page_decided(spot_page *p, const spot_decided *d);
+
 #endif

@@ -40,6 +40,17 @@ void spot_page_list(spot_findings_page *r, int k)
     write_suspects(r, k);
 }
 
+void spot_page_decided(spot_page *p, const spot_decided *d)
+{
+    if (!d->rows || isnan(d->wrong)) return;
+    spot_json_object(p->at, "features");
+    spot_page_real(p, "same", d->same);
+    spot_page_real(p, "expected", d->expected);
+    spot_page_real(p, "wrong", d->wrong);
+    if (d->decide) spot_json_put_int(p->at, "decide", 1);
+    spot_json_end(p->at);
+}
+
 /* Whether a row of model k is wrong, a byte each, by the first model's rows; also of classes that were not examined. */
 static void write_wrong(spot_findings_page *r, int k)
 {

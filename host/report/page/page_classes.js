@@ -22,7 +22,7 @@ const Classes = (() => {
     const link = s => h("a", { href: `#${s.address}`, title: Card.title(s) }, `#${s.number}`);
     return h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, k.name)),
       ...[count(k.rows), count(k.wrong), percent(k.rate)].map(t => h("td", { class: "number" }, t)),
-      h("td", {}, share ? h("bdi", {}, k.taken_for) : "–", share),
+      h("td", {}, share ? h("bdi", {}, k.taken_for) : "–", h("span", { class: "once" }, share)),
       h("td", {}, ...links.flatMap((s, i) => [i ? ", " : null, link(s)])));
   }
 

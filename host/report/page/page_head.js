@@ -35,6 +35,23 @@ const Head = (() => {
   const sentence = t => h("b", {}, `${t[0].toUpperCase()}${t.slice(1)}.`);
   const whose = m => Data.manyModels ? h("b", {}, h("bdi", {}, m.name), ": ") : null;
 
+  // How much the features decide the answer.
+  function features(d) {
+    const same = d.same === null ? "" : `${percent(d.same)} of a row’s nearest neighbours have its answer (where features tell the ` +
+      `class alone: ${percent(d.expected)}), and `;
+    return [h("b", {}, "How much the features decide the answer: "), `${same}of a wrong and a right row the wrong one has more ` +
+      `wrong neighbours in ${percent(d.wrong)} of cases (by chance: 50 %).`, d.decide ? " So the answer is nearly a function of " +
+      "these features, and groups in them are cells of the confusion matrix. Others show other groups: --embed neutral, an " +
+      "encoder, or --embeddings once more." : null];
+  }
+
+  // A line of the summary, whose command is seen as one.
+  function written(text) {
+    const at = text.search(/spotter [a-z]+ /);
+    const words = at < 0 ? [] : text.slice(at).split(" ");
+    return at < 0 ? [text] : [text.slice(0, at), h("code", {}, ...words.flatMap((w, i) => [i ? " " : null, h("span", {}, w)]))];
+  }
+
   // What matters most; of several models only how good each is, and what is proved.
   function summary(m, k) {
     const lines = Data.manyModels ? m.summary.slice(0, 1) : m.summary;
@@ -42,7 +59,7 @@ const Head = (() => {
       const next = /^Next: /.test(t), cause = t.match(/^(\d+)\. /);
       const head = cause && Claim.numbered(k, +cause[1]);
       return h("p", { class: "lead" }, whose(m), ...cause ? [h("a", { class: "rank", href: `#${head.address}` }, cause[1]),
-        ` ${t.slice(cause[0].length)}`] : next ? [h("b", {}, "Next: "), t.slice(6)] : [t]);
+        ` ${t.slice(cause[0].length)}`] : next ? [h("b", {}, "Next: "), ...written(t.slice(6))] : [t]);
     };
     return lines.map(one);
   }
@@ -52,7 +69,7 @@ const Head = (() => {
       const own = Claim.all().filter(s => Claim.place(s).model === k), said = own.some(s => s.proof) ? claims(k) : untested(k);
       return [...summary(m, k), h("p", { class: "tests" }, whose(m),
         ...(own.length ? said : m.note ? [] : [sentence("no slice was found")])),
-        m.features ? h("p", { class: "tests features" }, whose(m), sentence(m.features)) : null].filter(Boolean);
+        m.features ? h("p", { class: "tests features" }, whose(m), ...features(m.features)) : null].filter(Boolean);
     });
   }
 

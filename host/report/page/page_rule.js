@@ -20,16 +20,23 @@ const Rule = (() => {
 
   // ---- what is typed: the names are those of the command, which the page forgives the case of letters ----
 
-  // Items and classes of this name: an item, or a third by what stands before its limits ("ink=low" is "ink=low (<= 0.3)"),
-  // or a class, with "class=" before it or without; the first kind that there is. Spelt as the command has it, or `like` it.
-  function called(word, like) {
-    const items = is => names.flatMap((n, i) => is(like(n), i) ? [{ item: i }] : []), own = word.replace(/^class=/i, "");
+  // Items and classes that a condition names: an item, or a third by what stands before its limits ("ink=low" is "ink=low (<=
+  // 0.3)"), or a class, with class= before it or without; the first kind that there is. Spelt as the command has it, or `like`
+  // it. A name may stand between double quotes, as one that has & must; a quote in it is written twice.
+  function called(part, like) {
+    const q = part.match(/^(class=)?"((?:[^"]|"")*)"$/i), name = q ? q[2].replaceAll('""', '"') : part;
+    const items = is => names.flatMap((n, i) => is(like(n), i) ? [{ item: i }] : []);
     const classes = t => what.classes.flatMap((n, i) => like(n) === like(t) ? [{ cls: i }] : []);
-    const kinds = [() => items(n => n === like(word)), () => items((n, i) => thirds[i] && n.startsWith(`${like(word)} (`)),
-                   () => own === word ? [] : classes(own), () => classes(word)];
+    const kinds = q && q[1] ? [] : [
+      () => items(n => n === like(name)), () => items((n, i) => thirds[i] && n.startsWith(`${like(name)} (`)),
+      () => !q && /^class=/i.test(part) ? classes(part.slice(6)) : []];
     for (const kind of kinds) if (kind().length) return kind();
-    return [];
+    return classes(name);
   }
+
+  // The conditions between &.
+  const conditions = text => [...text.matchAll(/\s*((?:class=)?"(?:[^"]|"")*"[^&]*|[^&]*)(?:&|$)/gi)].map(m => m[1].trim())
+    .filter(Boolean);
 
   // The first of several that are spelt so, as the command takes it; the only one that is so but for the case of letters.
   function find(word) {
@@ -42,7 +49,7 @@ const Rule = (() => {
   function parse(text) {
     const items = [], whole = find(text.trim());
     let cls = -1;
-    for (const part of whole ? [text.trim()] : text.split("&").map(t => t.trim()).filter(Boolean)) {
+    for (const part of whole ? [text.trim()] : conditions(text)) {
       const is = find(part);
       if (!is) return { unknown: part };
       if (is.several) return is;
@@ -54,10 +61,11 @@ const Rule = (() => {
   }
 
   // As the command takes it, in one word of the shell.
+  const spelt = name => name.includes("&") || name.startsWith('"') ? `"${name.replaceAll('"', '""')}"` : name;
   function said(rule) {
-    const name = rule.cls >= 0 ? what.classes[rule.cls] : "";
+    const name = rule.cls >= 0 ? spelt(what.classes[rule.cls]) : "";
     const cls = rule.cls < 0 ? [] : called(name, t => t)[0].cls === rule.cls ? [name] : [`class=${name}`];
-    return [...cls, ...rule.items.map(k => names[k])].join(" & ");
+    return [...cls, ...rule.items.map(k => spelt(names[k]))].join(" & ");
   }
   const quoted = t => `'${t.replaceAll("'", "'\\''")}'`;
 
@@ -117,7 +125,8 @@ const Rule = (() => {
              count(found)), " of those that only found it"] : [], ".");
   }
 
-  function test(rule) {
+  function test(rule, above) {
+    if (rule.items.length && !above) return hint("It fails no more often than its class: nothing to claim.");
     if (!rule.items.length) return hint("A class alone is no claim, which compares rows with their class: add an attribute.");
     const seen = Claim.tested ? "These rows are of both halves, that which was searched and that which judges, and they were " +
       "seen before the rule was chosen" : "These rows were seen before the rule was chosen";
@@ -138,7 +147,7 @@ const Rule = (() => {
     answer.replaceChildren(h("p", {}, h("b", {}, `${count(c.wrong)} of ${count(c.rows.length)}`), " rows wrong, ",
         h("b", {}, percent(rate)), ` (their class${c.classes.length > 1 ? "es" : ""}: ${percent(base)}): ` +
         `${Card.points(rate - base)} points.`),
-      ...[same ? entryLine(same, c, m) : null, test(rule),
+      ...[same ? entryLine(same, c, m) : null, test(rule, rate > base),
       at ? h("p", { class: "row" }, List.button("Show these rows", () => List.addOwn(at.member, at.place, said(rule)))) : null]
         .filter(Boolean));
   }
@@ -153,11 +162,12 @@ const Rule = (() => {
     if (of >= 0 && of !== m) ask(typed, m);            // the answer is of the model that is shown
     return [h("section", { id: "own-rule", "aria-labelledby": "rule-title" },
       h("h2", { id: "rule-title" }, "A rule of your own"),
-      h("p", { class: "key-line" }, "Attributes, and a class if you like, with & between them."), form,
+      h("p", { class: "key-line" }, "Attributes, and a class if you like, with & between them.",
+        [...names, ...what.classes].some(t => t.includes("&")) ? " A name that has & stands between double quotes." : null), form,
       h("details", {}, h("summary", {}, plural(names.length, "attribute")), h("p", { class: "row items" },
-        ...names.slice(0, MOST).map(t => List.button(t, () => add(t)))), names.length > MOST
+        ...names.slice(0, MOST).map(t => List.button(t, () => add(spelt(t))))), names.length > MOST
         ? h("p", { class: "key-line" }, `and ${count(names.length - MOST)} more, which can be typed`) : null), answer)];
   }
 
-  return { load, draw, ask, parse };
+  return { load, draw, ask, parse, said };
 })();
