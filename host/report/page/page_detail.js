@@ -23,9 +23,12 @@ const Detail = (() => {
   const within = v => v.excess_low === null ? null
     : h("small", {}, ` ${points(v.excess_low).replace(" points", "")} to ${points(v.excess_high).replace(" points", "")}`);
 
+  // Whether its rows are of several classes, as far as the search is told.
+  const across = s => !isRun && what.places[s.place].class < 0;
+
   // A slice's own numbers; three of them stand elsewhere with more words.
   const common = s => what.slice_columns.filter(q => known(s[q.name]) && !["size", "wrong", "error_rate"].includes(q.name))
-    .map(q => fact(q.name === "share_of_errors" && !isRun ? "share of its class’s errors" : q.about,
+    .map(q => fact(q.name !== "share_of_errors" || isRun ? q.about : across(s) ? "share of all errors" : "share of its class’s errors",
                    q.unit === "share" ? percent(s[q.name], 1) : Quantity.text(q, s[q.name])));
 
   function facts(s) {
@@ -34,11 +37,11 @@ const Detail = (() => {
     if (!v)
       return [fact("rows", count(s.size)), fact("wrong", count(s.wrong)),
               fact("error rate", [percent(s.error_rate, 1), ci ? h("small", {}, ` ${ci}`) : null]),
-              fact("rest of the class", percent(rest, 1)), ...common(s),
+              fact(across(s) ? "other rows" : "rest of the class", percent(rest, 1)), ...common(s),
               s.own || s.score === null ? null : fact("method’s score", String(+s.score.toPrecision(4)))];
     return [fact("rows", count(s.size)), fact("judged rows", count(v.judged)), fact("wrong of these", count(v.wrong)),
             fact("error rate", [percent(Claim.rate(s), 1), ci ? h("small", {}, ` ${ci}`) : null]),
-            fact("its class", percent(own, 1)), fact("excess", [points(v.excess), within(v)]),
+            fact(across(s) ? "their classes" : "its class", percent(own, 1)), fact("excess", [points(v.excess), within(v)]),
             fact("to expect on new rows", points(v.to_expect)),
             v.expected_rate === null ? null
               : fact("rate that predicted class and confidence let expect", percent(v.expected_rate, 1)),
