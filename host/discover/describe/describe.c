@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "discover/describe/describe_terms.h"
 #include "discover/search/search.h"
 
 typedef struct {
@@ -49,7 +50,7 @@ static spot_status open_portrait(const telling *t, portrait *k, spot_finding *fi
     k->member = malloc((members + 1) * sizeof *k->member);
     k->group = malloc((slices + 1) * sizeof *k->group);
     k->word = malloc((slices * (size_t)t->o->most + 1) * sizeof *k->word);
-    k->words = malloc((slices + 1) * sizeof *k->words);
+    k->words = calloc(slices + 1, sizeof *k->words);
     k->wrong = malloc((size_t)first->n + 1);
     k->conjunction = malloc((slices + 1) * sizeof *k->conjunction);
     if (!k->kept || !k->place || !k->member || !k->group || !k->word || !k->words || !k->wrong || !k->conjunction)
@@ -122,6 +123,7 @@ static spot_status find_conjunctions(const telling *t, portrait *k)
 
     keep_rows(t, k, NULL);
     p.n = k->n;
+    if (!t->o->text) SPOT_TRY(spot_terms_find(t->c, k->word, k->words, t->o->most, &p));
     return spot_conjunctions_find(t->c, k->conjunction, &p);
 }
 
@@ -134,7 +136,7 @@ static spot_status give_descriptions(const telling *t, const portrait *k)
     for (spot_finding *f = k->first; f < k->end; f++)
         for (int i = 0; i < f->slices; i++, g++) {
             spot_slice *s = &f->slice[i];
-            if (t->o->text && k->words[g]) {
+            if (k->words[g]) {
                 s->words = k->words[g];
                 SPOT_TRY(SPOT_TAKE(t->c, a, s->word, s->words));
                 memcpy(s->word, k->word + (size_t)g * (size_t)t->o->most, (size_t)s->words * sizeof *s->word);

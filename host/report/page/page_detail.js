@@ -140,10 +140,14 @@ const Detail = (() => {
   }
 
   function words(list) {
-    detail.append(h("h3", {}, "Nearest phrases"),
-      grid(["phrase", "score", "AUC", "p"],
+    const terms = list.every(w => Rule.isTerm(w.phrase));
+    detail.append(h("h3", {}, terms ? "Terms of its text" : "Nearest phrases"),
+      grid([terms ? "term" : "phrase", "score", "AUC", "p"],
            list.map(w => [h("bdi", {}, w.phrase), decimal(w.score, 3), decimal(w.auc, 2), small(w.p)])),
-      h("p", { class: "key-line" }, "Score: similarity to the slice’s mean minus that to the class’s. AUC: how often a row " +
+      h("p", { class: "key-line" }, terms ? "Terms of a column of text that rows of the slice have more often than other rows of " +
+        "the class. Score: z of their log odds, with the class as prior (Monroe et al. 2008). AUC: how often a row of the slice " +
+        "has the term and another row has not; 0.5 is chance. p: chance of as many rows with the term in a random group of this " +
+        "size, times the number of terms." : "Score: similarity to the slice’s mean minus that to the class’s. AUC: how often a row " +
         "of the slice is nearer to the phrase than another row of the class; 0.5 is chance. p: how often the best phrase of " +
         "a random group of this size scores as much."));
   }

@@ -165,7 +165,7 @@ const List = (() => {
       "not seen; they prove. Excess: their error rate less that of their class; to expect: what of it new rows should show. " : "",
       Picture.there ? "Pictures: the least confident first, ✕ where the model is wrong; beyond the dotted line the nearest " +
       "that it gets right. " : "",
-      entries.some(s => s.words) ? "In quotes: the phrases that are nearest to the slice. " : "",
+      entries.some(s => s.words) ? "In quotes: the phrases that are nearest to the slice, or terms of its text. " : "",
       entries.some(s => s.conjunction) ? "Attributes: those that tell it best from the rest of its class." : "");
   }
 

@@ -169,5 +169,8 @@ const Rule = (() => {
         ? h("p", { class: "key-line" }, `and ${count(names.length - MOST)} more, which can be typed`) : null), answer)];
   }
 
-  return { load, draw, ask, parse, said };
+  // Whether it is a term of a column of text, by the attribute that says so.
+  const isTerm = word => names.some(n => n.endsWith(` has ${word}`));
+
+  return { load, draw, ask, parse, said, isTerm };
 })();
