@@ -116,14 +116,15 @@ const Detail = (() => {
   // Which search found the slice on which part, and what the rows of the other part say.
   function proof(s) {
     const v = s.proof, seeds = new Set(v.pieces.map(e => e.seed)).size > 1;
+    const chance = Data.model(s.place).groups ? "the share of draws, in which whole groups exchange their errors, that have as many " +
+      "wrong ones" : "chance of as many wrong ones in a random choice of rows of the same classes";
     const row = e => [h("bdi", {}, `${e.method}${seeds ? `, seed ${e.seed}` : ""}`), String(e.part + 1),
                       `${count(e.found)}, ${count(e.found_wrong)}`, count(e.judged), count(e.wrong), decimal(e.expected_wrong, 1),
                       small(e.p), small(e.corrected_p)];
     detail.append(h("h3", {}, "The proof"),
       grid(["found by", "on part", "rows, wrong", "judged rows", "wrong", "expected", "p", "corrected p"], v.pieces.map(row)),
       h("p", { class: "key-line" }, "Found on one part of the rows, judged on the other, whose rows join by their features " +
-        "alone. Expected: wrong rows at the rate of their class. p: chance of as many wrong ones in a random choice of rows " +
-        "of the same classes; corrected for all tests of this page’s model together (Westfall and Young). Excess: error rate of " +
+        "alone. Expected: wrong rows at the rate of their class. p: " + chance + "; corrected for all tests of this page’s model together (Westfall and Young). Excess: error rate of " +
         "the judged rows less that of their class. To expect on new rows: the excess drawn towards what all slices " +
         "together show, so a slice of few rows may stand above its own. " +
         (v.expected_rate === null ? "" : "Rate that predicted class and confidence let expect: that of " + "other rows with the same answers; what is above it is news.")));

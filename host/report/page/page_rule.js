@@ -114,9 +114,11 @@ const Rule = (() => {
     return hint("There is no attribute and no class ", h("bdi", {}, `“${rule.unknown}”`), ".");
   }
 
+  const isOwn = (e, c) => e.rule_rows === c.rows.length && e.rule_wrong === c.wrong && e.size === e.rule_rows;
+
   // Which of the rows judged an entry: those that the search had not seen when it found it.
   function entryLine(e, c, m) {
-    const own = e.rule_rows === c.rows.length && e.rule_wrong === c.wrong && e.size === e.rule_rows;
+    const own = isOwn(e, c);
     const link = h("a", { href: `#${Claim.numbered(m, e.number).address}` }, `Entry #${e.number} of the list`);
     if (!own || e.claim === "not tested") return h("p", {}, link, own ? " is this rule." : " has these attributes and other rows.");
     const found = e.size - e.judged;
@@ -125,9 +127,11 @@ const Rule = (() => {
              count(found)), " of those that only found it"] : [], ".");
   }
 
-  function test(rule, above) {
+  function test(rule, above, sure) {
     if (rule.items.length && !above) return hint("It fails no more often than its class: nothing to claim.");
     if (!rule.items.length) return hint("A class alone is no claim, which compares rows with their class: add an attribute.");
+    if (sure) return hint("The rows that judged it had no part in finding it. With findings on new rows in NEW: ",
+                          h("code", {}, `spotter claim NEW ${quoted(said(rule))} --new`));
     const seen = Claim.tested ? "These rows are of both halves, that which was searched and that which judges, and they were " +
       "seen before the rule was chosen" : "These rows were seen before the rule was chosen";
     return hint(h("span", { class: "claim suggested" }, "suggested"), ` ${seen}, so this is no proof. The test: `,
@@ -147,7 +151,7 @@ const Rule = (() => {
     answer.replaceChildren(h("p", {}, h("b", {}, `${count(c.wrong)} of ${count(c.rows.length)}`), " rows wrong, ",
         h("b", {}, percent(rate)), ` (their class${c.classes.length > 1 ? "es" : ""}: ${percent(base)}): ` +
         `${Card.points(rate - base)} points.`),
-      ...[same ? entryLine(same, c, m) : null, test(rule, rate > base),
+      ...[same ? entryLine(same, c, m) : null, test(rule, rate > base, same && isOwn(same, c) && same.claim === "confirmed"),
       at ? h("p", { class: "row" }, List.button("Show these rows", () => List.addOwn(at.member, at.place, said(rule)))) : null]
         .filter(Boolean));
   }
