@@ -156,7 +156,7 @@ TEST(a_rule_counts_its_own_rows)
     spot_slice_list e;
 
     make_world(&w, CLASSES);
-    add_slice(&w, 0, 0, 60, 40, 1);
+    add_slice(&w, 0, 0, 60, 24, 1);
     add_slice(&w, 0, 30, 20, 10, 1);
     add_slice(&w, 1, 100, 20, 12, 0);                  /* the head */
     for (int i = 1; i <= 2; i++) w.proof[i].rule_items = 1, w.proof[i].rule = dark;
@@ -165,6 +165,49 @@ TEST(a_rule_counts_its_own_rows)
     assert_true(e.entry[0].exact && e.entry[0].members == 3 && e.entry[0].size == 40 && e.entry[0].judged == 40);
     assert_true(e.entry[0].rule_rows == 40 && e.entry[0].rule_wrong == 22 && e.entry[0].judged_wrong == e.entry[0].wrong);
     assert_string_equal(e.entry[0].title, "2 classes where dark");
+    spot_slice_list_close(&e);
+}
+
+/* A rule with some wrong rows does not hide a slice that fails far more often; what its rate tells stays folded. */
+TEST(what_a_rule_does_not_explain_is_an_entry_of_its_own)
+{
+    static char *dark[] = { "dark" };
+    static world w;
+    spot_slice_list e;
+
+    make_world(&w, CLASSES);
+    add_slice(&w, CLASSES, 0, 150, 60, 2);             /* the rule: cats 0 to 99 and half of the dogs */
+    add_slice(&w, 0, 0, 90, 50, 2);                    /* cats with it: 50 % */
+    add_slice(&w, 1, 100, 40, 38, 2);
+    for (int i = 100; i < 150; i++) w.predicted[i] = i < 138 ? 2 : 1;      /* dogs: 76 % */
+    w.proof[0].rule_items = 1, w.proof[0].rule = dark, w.proof[0].wrong = 88;
+    e = list_of(&w);
+    assert_int_equal(e.count, 2);
+    assert_true(e.entry[0].exact && e.entry[0].members == 2 && e.entry[0].judged_wrong == 88);
+    assert_true(e.entry[1].cls == 1 && e.entry[1].members == 1 && e.entry[1].judged_wrong == 38);
+    spot_slice_list_close(&e);
+    w.proof[2].wrong = 33;                             /* its interval holds 76 % */
+    e = list_of(&w);
+    assert_true(e.count == 1 && e.entry[0].members == 3);
+    spot_slice_list_close(&e);
+}
+
+/* Clusters that are near each other are one entry where their rates are alike. */
+TEST(a_cluster_that_fails_far_more_often_is_an_entry_of_its_own)
+{
+    static world w;
+    spot_slice_list e;
+
+    make_world(&w, CLASSES);
+    add_slice(&w, 0, 0, 80, 56, 1);
+    add_slice(&w, 0, 20, 30, 29, 1)->proof->predicted = 1;
+    for (int i = 0; i < 80; i++) w.predicted[i] = i < 49 || i > 72 ? 1 : 0;
+    e = list_of(&w);
+    assert_int_equal(e.count, 2);
+    spot_slice_list_close(&e);
+    w.proof[1].wrong = 25;
+    e = list_of(&w);
+    assert_true(e.count == 1 && e.entry[0].members == 2 && e.entry[0].size == 80);
     spot_slice_list_close(&e);
 }
 
@@ -229,6 +272,21 @@ TEST(cells_of_the_confusion_matrix_are_folded)
     add_slice(&w, 1, 100, 40, 30, 0);
     e = list_of(&w);
     assert_int_equal(e.folded, 0);
+    spot_slice_list_close(&e);
+}
+
+/* What fails alike in several classes is a cause, though all of it is taken for one class. */
+TEST(rows_of_several_classes_are_no_cell)
+{
+    static world w;
+    spot_slice_list e;
+
+    make_world(&w, CLASSES);
+    add_slice(&w, CLASSES, 70, 60, 60, 2);             /* cats and dogs */
+    add_slice(&w, 0, 0, 20, 20, 1);
+    e = list_of(&w);
+    assert_true(e.folded == 1 && e.count == 2 && !e.entry[0].folded && e.entry[0].kind == SPOT_ENTRY_CLUSTER);
+    assert_string_equal(e.entry[0].title, "2 classes taken for newts");
     spot_slice_list_close(&e);
 }
 

@@ -346,7 +346,7 @@ typedef enum { SPOT_SLICE_CONFIRMED, SPOT_SLICE_SUGGESTED, SPOT_SLICE_OPEN, SPOT
 spot_slice_kind spot_slice_kind_of(const spot_finding *f, const spot_slice *s);
 
 /* An entry of the list is a cause: the confirmed slices that seem to be the same one, or any other slice by itself. Slices are
- * the same cause where
+ * the same cause where one explains the other, and
  *
  *     the same items say both: they are the slice's rule (spot_proof.rule), or its conjunction, which describes it beyond
  *     chance, and most rows that have the items are in the slice
@@ -360,15 +360,21 @@ spot_slice_kind spot_slice_kind_of(const spot_finding *f, const spot_slice *s);
  * that no chain of slices becomes one. The head is the member that says most: a rule, then a slice of all rows, then what a
  * conjunction says, then that with most errors in excess.
  *
+ * A slice is explained where the 95 % interval of the error rate of its judged rows begins no higher than what an entry's head
+ * lets expect: where the head is a rule, the rates of rows with it and without it, each in the classes of these judged rows, else
+ * the head's rate, since the entry counts the rows of all of its slices. So what fails far more often than the rule in which it
+ * lies is an entry of its own. Slices with the rule of a head need no explanation where both are rules.
+ *
  * A rule says an entry (SPOT_ENTRY_RULE) where it is the rule of one of its slices, or such a conjunction that most rows of
  * the slice have. Where the head is a rule, all figures are of this rule's rows, in all classes where it is a slice. The
- * confusion matrix explains an entry (SPOT_ENTRY_CONFUSION) where no rule says it, and its judged rows
+ * confusion matrix explains an entry (SPOT_ENTRY_CONFUSION) where no rule says it, its rows are of one class, and those judged
  *
  *     are all wrong and all taken for one class, where there are more than two; or
  *     fail no more often than rows with their predicted classes and confidences do: the rate which these let expect
  *     (spot_proof.cell) is in the 95 % interval of theirs.
  *
- * Such an entry is folded: shown below its class. Where it would leave no confirmed entry unfolded, none is folded.
+ * Such an entry is folded: shown below its class. Where it would leave no confirmed entry unfolded, none is folded. Rows of
+ * several classes that are taken for one class are a cause, and no cell of the matrix.
  *
  * Order: confirmed, suggested, not tested, chance, fine; of each kind by errors in excess, then by rows; at the end what is
  * folded. A slice's number counts the heads of all entries in this order, from 1, so that entry K is slice K with

@@ -103,8 +103,8 @@ static bool share_rows(const spot_subject *s, const ranked_slice *x, const ranke
         || (x->cls != y->cls && either && 2 * both >= either);
 }
 
-/* Whether slice x, or one of the same number of a cause, which is near it, belongs to a leader. all (n): all slices. */
-static bool joins(const spot_subject *s, const ranked_slice *leader, const ranked_slice *x, const ranked_slice *all, int n)
+/* Whether slice x, or one of the same number of a cause, which is near it, is near a leader. all (n): all slices. */
+static bool is_near(const spot_subject *s, const ranked_slice *leader, const ranked_slice *x, const ranked_slice *all, int n)
 {
     const int cause = x->slice->proof->cause;
 
@@ -114,16 +114,26 @@ static bool joins(const spot_subject *s, const ranked_slice *leader, const ranke
     return false;
 }
 
-/* Confirmed slices, which come first, join the first entry with a leader to which they belong: its head, or a slice with the
- * head's rule. Returns the entries. */
-static int group_slices(const spot_subject *s, ranked_slice *all, int n)
+/* Whether the entry of a leader tells that x fails as often as it does. In the entry of a cluster the rows of x count, too. */
+static bool explains(const spot_explainer *e, const ranked_slice *leader, const ranked_slice *x)
+{
+    const spot_proof *p = leader->slice->proof, *q = x->slice->proof;
+
+    if (leader->rule < 2) return spot_share_of(q->wrong, q->judged).low * p->judged <= p->wrong;
+    return (x->rule == 2 && spot_slice_same_rule(leader->slice, x->slice))
+        || spot_rule_explains(e, leader->slice, x->slice, &e->f->finding[x->at.finding]);
+}
+
+/* Confirmed slices, which come first, join the first entry with a leader that is near and explains them: its head, or a slice
+ * with the head's rule. Returns the entries. */
+static int group_slices(const spot_explainer *e, ranked_slice *all, int n)
 {
     int entries = 0;
 
     for (int i = 0; i < n; i++) {
         ranked_slice *x = &all[i];
         for (int k = 0; k < i && x->kind == SPOT_SLICE_CONFIRMED && x->entry < 0; k++) {
-            if (!all[k].leads || !joins(s, &all[k], x, all, n)) continue;
+            if (!all[k].leads || !is_near(e->s, &all[k], x, all, n) || !explains(e, &all[k], x)) continue;
             x->entry = all[k].entry;
             x->leads = spot_slice_same_rule(all[k].slice, x->slice);
         }
@@ -198,17 +208,18 @@ static spot_status make_entries(spot_ctx *c, spot_slice_list *e, const spot_find
     const size_t n = (size_t)e->slices + 1, all_places = (size_t)f->count * SPOT_MAX_HYPOTHESES + 1;
     spot_entry_builder b = { f, s, calloc((size_t)s->n + 1, sizeof *b.mark), 0, e->answers.wrong };
     ranked_slice *all = malloc(n * sizeof *all);
-    spot_status how = SPOT_OK;
+    spot_explainer explainer;
+    spot_status how = spot_explainer_open(c, &explainer, f, s);
 
     e->entry = calloc(n, sizeof *e->entry);
     e->place = calloc(2 * n, sizeof *e->place);
     e->number = calloc(all_places, sizeof *e->number);
     e->entry_of = calloc(all_places, sizeof *e->entry_of);
-    if (!b.mark || !all || !e->entry || !e->place || !e->number || !e->entry_of)
+    if (how == SPOT_OK && (!b.mark || !all || !e->entry || !e->place || !e->number || !e->entry_of))
         how = spot_fail(c, SPOT_NOMEM, "no memory for the list of %d slices", e->slices);
     if (how == SPOT_OK) {
         rank_slices(all, f);
-        e->count = group_slices(s, all, e->slices);
+        e->count = group_slices(&explainer, all, e->slices);
         share_out(e, all, e->place + n);               /* behind the places by number */
     }
     for (int k = 0; k < e->count && how == SPOT_OK; k++) how = spot_entry_count(c, &b, &e->entry[k]);
@@ -217,6 +228,7 @@ static spot_status make_entries(spot_ctx *c, spot_slice_list *e, const spot_find
         qsort(e->entry, (size_t)e->count, sizeof *e->entry, most_errors_first);
         number_slices(e);
     }
+    spot_explainer_close(&explainer);
     free(b.mark);
     free(all);
     return how;

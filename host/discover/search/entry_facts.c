@@ -168,12 +168,12 @@ static void find_rule(const counter *k)
     }
 }
 
-/* Of two classes every wrong row is taken for the other one, which says nothing. */
+/* Where there are two classes, every wrong row is taken for the other one, which says nothing. Rows of several are no cell. */
 static bool is_confusion(const counter *k)
 {
     const spot_entry *x = k->x;
 
-    if (x->claim != SPOT_SLICE_CONFIRMED || !x->judged) return false;
+    if (x->claim != SPOT_SLICE_CONFIRMED || !x->judged || x->classes != 1) return false;
     if (k->judged_as >= 0 && k->b->s->classes > 2) return true;
     return spot_share_of(x->judged_wrong, x->judged).low <= k->cell / x->judged;        /* NaN: not known */
 }
