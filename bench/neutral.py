@@ -48,7 +48,7 @@ WORLDS = {      # the first two were looked at to choose the parts of the neutra
 # ---- pictures ----
 
 def icons(root, w, rng):
-    """One size of each icon of a theme, on white; no picture twice."""
+    """Class, picture and path; one size of each icon of a theme, on white; no picture twice."""
     found = []
     for theme in w["themes"]:
         for folder, _, names in os.walk(f"{root}/{theme}"):
@@ -76,7 +76,7 @@ def icons(root, w, rng):
         if key not in seen:
             seen.add(key)
             count[c] = count.get(c, 0) + 1
-            out.append((c, icon))
+            out.append((c, icon, path))
     rng.shuffle(out)
     return out
 
@@ -156,7 +156,7 @@ def parts_of(root, w):
         draw = (lambda t: glyph(rng, t, w["plant"])) if w["kind"] == "glyphs" else (lambda t: shape(rng, t))
         return [[draw(part == 0) for _ in range(n)] for part, n in enumerate(w["n"])]
     if w["kind"] == "icons":
-        rows = icons(f"{root}/icons", w, rng)
+        rows = [row[:2] for row in icons(f"{root}/icons", w, rng)]
     else:
         d = np.load(f"{root}/digits.npz")
         squares = [Image.fromarray(np.clip(x.reshape(8, 8) * 16, 0, 255).astype(np.uint8)) for x in d["x"]]
@@ -168,48 +168,64 @@ def parts_of(root, w):
 
 # ---- the classifier ----
 
-def make(root, name):
+def as_tensor(pictures):
+    import torch
+    return torch.tensor(np.stack([np.asarray(im) for im in pictures])).permute(0, 3, 1, 2).float() / 127.5 - 1
+
+
+def train(x, y, classes, epochs):
+    """A network up to its last layer, whose output is the mean over places, and that layer."""
     import torch
     from torch import nn
     from torch.nn import functional
-    torch.set_num_threads(1)
-    w = WORLDS[name]
-    torch.manual_seed(w["seed"])
-    parts = parts_of(root, w)
-    names = sorted({c for c, _ in parts[0]})
-    x = [torch.tensor(np.stack([np.asarray(im) for _, im in p])).permute(0, 3, 1, 2).float() / 127.5 - 1 for p in parts]
-    y = [torch.tensor([names.index(c) for c, _ in p]) for p in parts]
     layers, wide = [], 3
     for out in (16, 32, 64):
         for stride in (2, 1):
             layers += [nn.Conv2d(wide, out, 3, stride, 1, bias=False), nn.BatchNorm2d(out), nn.ReLU()]
             wide = out
-    body, head = nn.Sequential(*layers), nn.Linear(wide, len(names))
-    steps = w["epochs"] * (len(x[0]) // 64 + 1)
+    body, head = nn.Sequential(*layers), nn.Linear(wide, classes)
     optimiser = torch.optim.AdamW([*body.parameters(), *head.parameters()], 3e-3, weight_decay=.01)
-    rate = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, total_steps=steps)
-    for _ in range(w["epochs"]):
-        for i in torch.randperm(len(x[0])).split(64):
+    rate = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, total_steps=epochs * (len(x) // 64 + 1))
+    for _ in range(epochs):
+        for i in torch.randperm(len(x)).split(64):
             if len(i) < 8:
                 continue
-            loss = functional.cross_entropy(head(body(x[0][i]).mean((2, 3))), y[0][i])
+            loss = functional.cross_entropy(head(body(x[i]).mean((2, 3))), y[i])
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
             rate.step()
     body.eval()
+    return body, head
+
+
+def look(body, head, pictures):
+    """Features and probabilities of all classes."""
+    import torch
+    with torch.no_grad():
+        e = torch.cat([body(b).mean((2, 3)) for b in as_tensor(pictures).split(256)])
+        return e.numpy(), torch.softmax(head(e), 1).numpy()
+
+
+def make(root, name):
+    import torch
+    torch.set_num_threads(1)
+    w = WORLDS[name]
+    torch.manual_seed(w["seed"])
+    parts = parts_of(root, w)
+    names = sorted({c for c, _ in parts[0]})
+    y = [np.array([names.index(c) for c, _ in p]) for p in parts]
+    body, head = train(as_tensor([im for _, im in parts[0]]), torch.tensor(y[0]), len(names), w["epochs"])
     out = f"{root}/{name}"
     shutil.rmtree(out, ignore_errors=True)
-    with torch.no_grad():
-        for part, tag in ((1, "test"), (2, "held")):
-            os.makedirs(f"{out}/{tag}")
-            e = torch.cat([body(b).mean((2, 3)) for b in x[part].split(256)])
-            p = functional.softmax(head(e), 1)
-            for what, a in (("e", e), ("p", p), ("y", y[part])):
-                np.save(f"{out}/{tag}_{what}.npy", a.numpy())
-            for k, (_, im) in enumerate(parts[part]):
-                im.save(f"{out}/{tag}/{k:05d}.png")
-            print(f"{name}: {len(e)} {tag} rows, {100 * (p.argmax(1) == y[part]).float().mean():.1f} % right", flush=True)
+    for part, tag in ((1, "test"), (2, "held")):
+        os.makedirs(f"{out}/{tag}")
+        e, p = look(body, head, [im for _, im in parts[part]])
+        for what, a in (("e", e), ("p", p), ("y", y[part])):
+            np.save(f"{out}/{tag}_{what}.npy", a)
+        for k, (_, im) in enumerate(parts[part]):
+            im.save(f"{out}/{tag}/{k:05d}.png")
+        print(f"{name}: {len(e)} {tag} rows, {100 * (p.argmax(1) == y[part]).mean():.1f} % right", flush=True)
     np.save(f"{out}/head.npy", head.weight.detach().numpy())
 
 

@@ -134,7 +134,7 @@ def tail(n, wrong, covered, inside):
 def weaknesses(test, held):
     (y, w, items), (yh, wh, ih) = test, held
     found, tests = [], 0
-    for cls in range(len(LETTERS)):
+    for cls in sorted(set(y)):
         m, mh = y == cls, yh == cls
         for items_of in [c for k in (1, 2) for c in combinations(items, k)]:
             if len({i.split("=")[0] for i in items_of}) < len(items_of):
