@@ -58,47 +58,155 @@ static double p_of_slice(small_proof *x, int h, uint64_t wrong)
     return spot_stratified_tail(x->tally, x->k.strata, __builtin_popcountll(x->judged[h] & wrong), scratch);
 }
 
-/* The share of all sets of as many wrong rows in each stratum in which a slice whose p is not less than that of h has at most
- * that p. */
+/* p of a slice over its weight, by which slices are compared. */
+static double weighted(small_proof *x, int h, uint64_t wrong)
+{
+    return p_of_slice(x, h, wrong) / spot_weight_of(&x->piece[h]);
+}
+
+/* The share of all sets of as many wrong rows in each stratum in which a slice whose weighted p is not less than that of h has
+ * at most that one. */
 static double by_all_sets(small_proof *x, int h, uint64_t wrong)
 {
     const uint64_t even = 0x5555;
     int sets = 0, above = 0;
 
     for (uint64_t set = 0; set < 1 << FEW; set++) {
-        double least = 1;
+        double least = INFINITY;
         if (__builtin_popcountll(set) != __builtin_popcountll(wrong)) continue;
         if (x->k.strata > 1 && __builtin_popcountll(set & even) != __builtin_popcountll(wrong & even)) continue;
         for (int i = 0; i < SLICES; i++)
-            if (p_of_slice(x, i, wrong) >= p_of_slice(x, h, wrong) - 1e-12) least = fmin(least, p_of_slice(x, i, set));
+            if (weighted(x, i, wrong) >= weighted(x, h, wrong) - 1e-12) least = fmin(least, weighted(x, i, set));
         sets++;
-        above += least <= p_of_slice(x, h, wrong) + 1e-12;
+        above += least <= weighted(x, h, wrong) + 1e-12;
     }
     return (double)above / sets;
 }
 
+/* backed: bit h is slice h's. */
+static void check_all_sets(int strata, uint64_t wrong, unsigned backed)
+{
+    small_proof x;
+
+    open_small(&x, strata, wrong);
+    for (int h = 0; h < SLICES; h++) x.piece[h].backed = backed >> h & 1;
+    CHECK_OK(&x.c, spot_proof_correct(&x.j));
+    for (int h = 0; h < SLICES; h++) {
+        double most = 0, holm = 0;                     /* of the slices up to this one, in the order of their weighted p */
+        for (int i = 0; i < SLICES; i++) {
+            double left = 0;
+            if (weighted(&x, i, wrong) > weighted(&x, h, wrong) + 1e-12) continue;
+            for (int l = 0; l < SLICES; l++)
+                if (weighted(&x, l, wrong) >= weighted(&x, i, wrong) - 1e-12) left += spot_weight_of(&x.piece[l]);
+            most = fmax(most, by_all_sets(&x, i, wrong));
+            holm = fmax(holm, left * weighted(&x, i, wrong));
+        }
+        assert_true(most <= holm + 1e-9);
+        CHECK_NEAR(x.piece[h].said.corrected, fmin(most, 1), 4.5 * sqrt(most * (1 - most) / 9999) + 2e-4);
+    }
+}
+
+/* The p of slices of equal weight are those without weights. */
 TEST(corrected_p_is_that_of_all_sets_of_wrong_rows)
 {
     static const uint64_t wrong[] = { 0x00f, 0x01b, 0x3803, 0x0421 };
+    static const unsigned backed[] = { 0, 31, 1, 12, 26 };
 
     for (int strata = 1; strata <= 2; strata++)
-        for (int w = 0; w < LEN(wrong); w++) {
-            small_proof x;
-            open_small(&x, strata, wrong[w]);
-            CHECK_OK(&x.c, spot_proof_correct(&x.j));
-            for (int h = 0; h < SLICES; h++) {
-                double most = 0, holm = 0;                     /* of the slices up to this one, in the order of their p */
-                for (int i = 0; i < SLICES; i++) {
-                    int left = 0;
-                    if (p_of_slice(&x, i, wrong[w]) > p_of_slice(&x, h, wrong[w]) + 1e-12) continue;
-                    for (int l = 0; l < SLICES; l++) left += p_of_slice(&x, l, wrong[w]) >= p_of_slice(&x, i, wrong[w]) - 1e-12;
-                    most = fmax(most, by_all_sets(&x, i, wrong[w]));
-                    holm = fmax(holm, left * p_of_slice(&x, i, wrong[w]));
-                }
-                assert_true(most <= holm + 1e-9);
-                CHECK_NEAR(x.piece[h].said.corrected, fmin(most, 1), 4.5 * sqrt(most * (1 - most) / 9999) + 2e-4);
-            }
-        }
+        for (int w = 0; w < LEN(wrong); w++)
+            for (int b = 0; b < LEN(backed); b++) check_all_sets(strata, wrong[w], backed[b]);
+}
+
+/* ---- weights ---- */
+
+enum { PLANE = 60 };
+
+/* Rows lie on a line, all in part 0: ten in a row at its end, of which six are wrong, and a wrong row at each tenth place
+ * before. One class; groups of `size` rows that follow one another, 0: none. */
+typedef struct {
+    float at[PLANE];
+    int target[PLANE], row[PLANE], group[PLANE], seen[PLANE];
+    uint8_t wrong[PLANE];
+    uint64_t end, single;              /* rows of the slices */
+    spot_ctx c;
+    spot_subject s;
+    spot_discover_options o;
+    spot_proof_options p;
+    spot_stratum tally;
+    spot_proved k;
+    spot_proving j;
+} line_proof;
+
+static void open_line(line_proof *x, int size)
+{
+    memset(x, 0, sizeof *x);
+    x->c = check_ctx(1);
+    x->p = spot_proof_defaults();
+    x->o.proof = &x->p;
+    for (int i = 0; i < PLANE; i++) {
+        const bool end = i >= PLANE - 10;
+        x->at[i] = (float)(i + (end ? 100 : 0));
+        x->row[i] = i;
+        x->group[i] = size ? i / size : 0;
+        x->wrong[i] = end ? i % 5 < 3 : i % 10 == 0;
+        if (end) x->end |= (uint64_t)1 << i;
+        else if (x->wrong[i]) x->single |= (uint64_t)1 << i;
+        x->tally.group += x->wrong[i];
+    }
+    x->tally.rows = PLANE;
+    x->s = (spot_subject){ .n = PLANE, .d = 1, .classes = 1, .feature = x->at, .target = x->target,
+                           .group = size ? x->group : NULL, .groups = size ? PLANE / size : 0 };
+    x->k = (spot_proved){ .n = PLANE, .row = x->row, .words = 1, .members = { PLANE, 0 }, .member = { x->row, NULL },
+                          .finders = { PLANE, 0 }, .finder = { x->row, NULL }, .is_wrong = x->wrong, .strata = 1,
+                          .tally = { &x->tally, NULL } };
+    x->j = (spot_proving){ .c = &x->c, .s = &x->s, .o = &x->o, .p = x->p, .classes = 1, .cls = &x->k,
+                           .seen = size ? x->seen : NULL };
+    CHECK_OK(&x->c, spot_arena_open(&x->c, &x->j.a, spot_peers_bytes(&x->o, PLANE) + (1 << 20)));
+    CHECK_OK(&x->c, spot_find_peers(&x->j, &x->k, 0));
+}
+
+static bool backs(line_proof *x, uint64_t found)
+{
+    const spot_judged g = { .found = &found };
+
+    return spot_is_backed(&x->j, &x->k, &g, spot_count_rows(&x->j, &x->k, &found, 0));
+}
+
+/* All rows of the second slice are wrong, and none of them has most of its neighbours there. */
+TEST(a_slice_of_single_errors_is_not_backed)
+{
+    line_proof x;
+
+    open_line(&x, 0);
+    assert_true(backs(&x, x.end));
+    assert_false(backs(&x, x.single));
+    assert_false(backs(&x, 0));
+    spot_arena_close(&x.j.a);
+}
+
+/* A group of ten rows has only itself to say that it fails; groups of two have others beside. */
+TEST(a_group_does_not_back_its_own_slice)
+{
+    line_proof x;
+
+    open_line(&x, 10);
+    assert_false(backs(&x, x.end));
+    spot_arena_close(&x.j.a);
+    open_line(&x, 2);
+    assert_true(backs(&x, x.end));
+    spot_arena_close(&x.j.a);
+}
+
+/* A rule needs no votes. */
+TEST(a_rule_is_backed_by_its_own_rows)
+{
+    line_proof x;
+    spot_judged g = { .said.rule.items = 1 };
+
+    open_line(&x, 10);
+    g.found = &x.end;
+    assert_true(spot_is_backed(&x.j, &x.k, &g, spot_count_rows(&x.j, &x.k, g.found, 0)));
+    spot_arena_close(&x.j.a);
 }
 
 /* Each p counts double where both parts have tests. */

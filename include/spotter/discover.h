@@ -66,6 +66,10 @@ extern "C" {
  * a slice has to beat the best slice of the draws (Westfall and Young's step-down procedure; proof_correct.c). So the level is
  * used up, and slices that overlap, as those of several methods do, count little more than one.
  *
+ * The level is not shared evenly. The rows that found a slice are asked, too: each joins where most of its nearest rows of the
+ * same part do, itself and its group left out. A slice has ten times the level of others where the rows that so join fail more
+ * often than their classes (proof_weights.c), as do the rows of a rule where it was found. This looks at no judging row's error.
+ *
  * Rows of one group (spot_subject.group) are taken together: a group lies in one part as a whole, by one division for all
  * classes, and errors are drawn again by exchanging those of groups of the same class and of like size, so that the errors of
  * a group stay together. The claim then is that a new group's rows in the slice fail more often than their classes do. p is

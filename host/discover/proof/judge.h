@@ -6,6 +6,7 @@
  *     proof_run.c      one run: a search on each part, its slices as pieces, judged
  *     proof_draws.c    draws of the judging rows' errors; proof_tails.c what is exact where rows have groups (proof_draws.h)
  *     proof_correct.c  p corrected for the number of slices
+ *     proof_weights.c  shares of the level, by what the finding part says of a slice
  *     proof_chance.c   errors without structure for further runs
  *     proof_facts.c    what to expect on new rows, and what confidence alone lets expect
  *     proof_merge.c    pieces -> slices
@@ -31,6 +32,7 @@ typedef struct {
     double     alone;                  /* p if rows were alone: of a piece without groups it is said.p */
     double     least;                  /* no errors give a corrected p below it; 0: rows are alone */
     int        class_place;            /* of its class among the proof's: an index of cls below, no class number */
+    bool       backed;                 /* by the part that found it (proof_weights.c) */
     int        slice;                  /* of the class, into which it is merged; -1: none */
     uint64_t  *found, *judged;
 } spot_judged;
@@ -43,6 +45,8 @@ typedef struct {
     int       members[2], *member[2];  /* the class's rows of a part, by their index in the class */
     int       finders[2], *finder[2];  /* those that a search of the part sees: all of them, or a sample */
     int       votes[2], *nearest[2];   /* of slices found on part q: (members[1 - q], votes[q]) indices into finder[q] */
+    int       asked[2], *peers[2];     /* rows of finder[q] that are asked (proof_weights.c); (asked[q], neighbours): indices
+                                        * into finder[q], -1 behind the last */
     uint8_t  *is_wrong;                /* (n), in the current run */
     spot_stratum *tally[2];            /* (strata): rows and wrong rows of a part, in the current run; covered is scratch */
     int       left;                    /* slices of the current run that are no test */
@@ -128,6 +132,15 @@ spot_counted spot_count_rows(const spot_proving *j, const spot_proved *k, const 
 
 /* Sets is_wrong and tally of all classes. */
 void spot_proof_tally(spot_proving *j);
+
+/* ---- proof_weights.c ---- */
+
+/* find_peers: peers[q] of a class. is_backed: whether the part that found the piece, on `found` rows, says that it fails.
+ * weight_of: the p of a piece is divided by it before it is compared with others, in (0, 1]. */
+spot_status spot_find_peers(spot_proving *j, spot_proved *k, int q);
+bool        spot_is_backed(const spot_proving *j, const spot_proved *k, const spot_judged *g, spot_counted found);
+double      spot_weight_of(const spot_judged *g);
+size_t      spot_peers_bytes(const spot_discover_options *o, int rows);
 
 /* ---- proof_rules.c ---- */
 

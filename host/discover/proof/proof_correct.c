@@ -9,6 +9,9 @@
  * share, (1 + count) / (1 + SPOT_PROOF_DRAWS), is exact. In a class with a blindspot the other slices fail less than in the
  * draws, which errs on the safe side. Classes are drawn independently, also where rows have several.
  *
+ * Each p is divided by the weight of its slice first, in the draws, too, and in Holm's sum a slice counts with its weight:
+ * weights share the level, by what the finding part says (proof_weights.c).
+ *
  * The slices of one part depend on the errors that judge those of the other part. So each part is a family of its own, and
  * where both have tests the corrected p is doubled. Holm's p of the same family is never below the share of infinitely many
  * draws; where it is below the share of these, it stands. A rank (proof_draws.h) is compared by a scale that is no p: in place
@@ -26,7 +29,7 @@
 
 static void count_above(spot_draws *f, const int *hits, int *above)
 {
-    double least = 1;
+    double least = INFINITY;
 
     for (int t = f->n - 1; t >= 0; t--) {
         least = fmin(least, f->test[t].tail[hits[t]]);
@@ -46,14 +49,18 @@ static double reach(const spot_slice_test *t, int *at, double p)
 /* bound (tests): Holm's p, tests as they are sorted. at (tests): scratch. */
 static void bound_family(const spot_draws *f, double *bound, int *at)
 {
+    double weights = 0;                /* of the tests from t on that are no ranks */
     int ranks = 0;
 
     for (int t = 0; t < f->n; t++)
         if (f->test[t].is_rank) at[t] = f->test[t].entries, ranks++;
-    for (int t = 0; t < f->n; ranks -= f->test[t++].is_rank) {
-        bound[t] = (f->n - t - ranks) * f->test[t].p;
+        else weights += f->test[t].weight;
+    for (int t = 0; t < f->n; t++) {
+        bound[t] = weights * f->test[t].p;
         for (int s = t; s < f->n && ranks; s++)
             if (f->test[s].is_rank) bound[t] += reach(&f->test[s], &at[s], f->test[t].p);
+        if (f->test[t].is_rank) ranks--;
+        else weights -= f->test[t].weight;
     }
 }
 

@@ -324,13 +324,20 @@ static void count_draws(spot_ctx *c, spot_draws *f)
     for (int t = 0; t < f->n; t++) spot_tails_of_draws(f, &f->test[t], f->count + (f->test[t].tail - f->tails));
 }
 
+static void weigh_test(spot_slice_test *t)
+{
+    t->weight = spot_weight_of(t->g);
+    for (int i = 0; i < t->entries; i++) t->tail[i] /= t->weight;
+    t->p = t->tail[t->number];
+}
+
 void spot_draws_open(spot_ctx *c, spot_draws *f)
 {
     sort_rows(f);
     open_tests(f);
     sort_tests(f);
     if (f->j->seen) count_draws(c, f);
-    for (int t = 0; t < f->n; t++) f->test[t].p = f->test[t].tail[f->test[t].number];
+    for (int t = 0; t < f->n; t++) weigh_test(&f->test[t]);
     qsort(f->test, (size_t)f->n, sizeof *f->test, least_first);
     sort_tests(f);
 }

@@ -19,10 +19,10 @@ enum { SPOT_PROOF_DRAWS = 9999, SPOT_SUM_BINS = 8192 };        /* SPOT_SUM_BINS:
 
 typedef struct { int group; int64_t value; } spot_group_sum;
 
-/* A slice's test: its p, and the p of every number that a draw may give. */
+/* A slice's test: its p, and the p of every number that a draw may give, both divided by its weight (proof_weights.c). */
 typedef struct {
     spot_judged    *g;
-    double         *tail, p;           /* (entries) */
+    double         *tail, p, weight;   /* (entries) */
     double         *exact;             /* (entries), with groups: where `tail` is a scale */
     bool            is_rank;           /* it is one beyond the draws, where `exact` is a rank */
     int             entries, number;   /* of the errors as they are */

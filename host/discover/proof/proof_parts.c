@@ -28,7 +28,7 @@ size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_dis
     for (int i = 0; i < count; i++) {
         const size_t rows = (size_t)candidates[i].n, words = rows / 64 + 1;
         bytes += rows * (2 * sizeof(int) + 1 + (size_t)o->proof->neighbours * sizeof(int)) + slices * 2 * (words * 8 + 64)
-               + slices * (sizeof(spot_judged) + 8) + sizeof(spot_proved) + 16 * 64
+               + spot_peers_bytes(o, candidates[i].n) + slices * (sizeof(spot_judged) + 8) + sizeof(spot_proved) + 16 * 64
                + rows * sizeof(int) + (candidates[i].cls < 0 ? 2 * strata * sizeof(spot_stratum) : 64);
         if (candidates[i].cls < 0 && spot_crosses_classes(s, o)) bytes += (strata + 2 * SPOT_FINDERS) * sizeof(int) + 1024;
         else if (rows > largest) largest = rows;
@@ -233,6 +233,7 @@ spot_status spot_proof_neighbours(spot_proving *j)
         for (int q = 0; q < j->p.parts; q++) {
             SPOT_TRY(spot_check_stop(j->c));
             SPOT_TRY(find_neighbours(j, &j->cls[i], q));
+            SPOT_TRY(spot_find_peers(j, &j->cls[i], q));
         }
     j->fixed = j->a.used;
     return SPOT_OK;

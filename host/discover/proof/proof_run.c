@@ -136,6 +136,7 @@ static spot_status judge(spot_proving *j, spot_judged *g, size_t mark)
         k->left++;
         return SPOT_OK;
     }
+    g->backed = !j->quiet && spot_is_backed(j, k, g, found);
     return measure_piece(j, g, found, judged);
 }
 

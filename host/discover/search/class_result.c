@@ -40,6 +40,7 @@ static void describe_piece(spot_json *j, spot_class_piece *p, int rows)
     spot_json_int(j, "part", &p->part);
     spot_json_int(j, "rank", &p->rank);
     describe_exact(j, "score", &p->score);
+    spot_json_bool(j, "backed", &p->backed);
     describe_rows(j, "found", &p->found, rows);
     describe_rows(j, "judged", &p->judged, rows);
     spot_json_int(j, "items", &p->rule.items);
@@ -137,7 +138,7 @@ spot_status spot_class_result_of_proof(spot_ctx *c, spot_class_result *r, const 
         spot_class_piece *p = &r->piece[r->pieces];
         if (g->class_place != i) continue;
         *p = (spot_class_piece){ .bdm = g->said.bdm, .part = g->said.part, .rank = g->said.rank, .seed = g->said.seed,
-                                 .rule = g->said.rule, .score = g->score };
+                                 .rule = g->said.rule, .score = g->score, .backed = g->backed };
         r->pieces++;
         SPOT_TRY(print_rows(c, &p->found, g->found, k->n));
         SPOT_TRY(print_rows(c, &p->judged, g->judged, k->n));
@@ -197,6 +198,7 @@ static spot_status load_piece(spot_proving *j, const spot_class_piece *p, int i)
     if (whole) SPOT_TRY(spot_proof_piece(j, &g, &said, p->score, i));
     if (!whole || !read_rows(j, k, g->found, p->found, p->part) || !read_rows(j, k, g->judged, p->judged, 1 - p->part))
         return spot_fail(j->c, SPOT_INPUT, "the result of class %d has a slice that no search can find", k->cls);
+    g->backed = p->backed;
     return spot_proof_keep(j, g);
 }
 

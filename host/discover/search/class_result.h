@@ -11,7 +11,8 @@
 struct spot_json;
 
 /* Rows as hexadecimal digits: digit i has rows 4 i to 4 i + 3 of the class, the first in its lowest bit. */
-typedef struct { int bdm, part, rank; uint64_t seed; double score; char *found, *judged; spot_rule rule; } spot_class_piece;
+typedef struct { int bdm, part, rank; uint64_t seed; double score; bool backed; char *found, *judged; spot_rule rule; }
+    spot_class_piece;
 
 /* The search of a method with a seed: its slices, or why it has none. */
 typedef struct { int bdm, slices, status; uint64_t seed; char message[1024]; } spot_class_search;

@@ -112,12 +112,13 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, con
     return SPOT_OK;
 }
 
-/* Pairs of n rows that the search for the neighbours of judging rows compares; `finders` of a part find at most. */
+/* Pairs of n rows that are compared for the neighbours of judging rows and of finding rows that are asked; `finders` of a part
+ * find at most. */
 static double pairs_of(const spot_proof_options *p, int n, double finders)
 {
-    const double found = share_of(p);
+    const double found = fmin(share_of(p) * n, finders);
 
-    return p->parts * fmin(found * n, finders) * (1 - found) * n;
+    return p->parts * found * ((1 - share_of(p)) * n + fmin(found, SPOT_FINDERS));
 }
 
 /* The votes of a proof: each judging row's nearest rows, once, however many searches there are. Timed: one half of v's rows
