@@ -3,11 +3,11 @@
  * A method that looks at the errors cuts slices around single ones, and few of these are groups of rows. So the rows of the
  * finding part are asked first, as the judging rows are afterwards: a row belongs where most of its nearest rows do, the row
  * itself and rows of its group left out. Where the rows that so belong do not fail more often than their classes, the slice
- * has the weight LIGHT in place of 1, and p / weight is corrected in place of p. The slice's own rows do not tell this: a method
- * that puts wrong rows into a slice finds them wrong.
+ * has the weight LIGHT in place of 1, and p / weight is corrected in place of p. The slice's own rows do not tell this: a
+ * method that puts wrong rows into a slice finds them wrong.
  *
- * No error of a judging row is looked at, so the level holds whatever the weights are (Genovese, Roeder and Wasserman 2006). How
- * much more is confirmed: bench/studies/discover.md. */
+ * No error of a judging row is looked at, so the level holds whatever the weights are (Genovese, Roeder and Wasserman 2006).
+ * How much more is confirmed: bench/studies/discover.md. */
 #include <math.h>
 
 #include "discover/proof/proof_groups.h"
