@@ -2,8 +2,8 @@
 """golden_words.py SCRIPT RECORD PATH=NAME...: what commands said in SCRIPT, against tests/golden/words/COMMAND.txt.
 
 RECORD has one case after another: a line of the case's arguments that begins with "$ spotter", then what it said. PATHs become
-NAMEs, hashes HASH and sizes in bytes N. A golden file has a section for each script. Any difference is printed and fails;
-SPOT_WORDS=write writes the sections of SCRIPT anew instead."""
+NAMEs, hashes HASH and sizes in bytes N, also that of --memory: what a network takes depends on the CPU's instructions. A golden
+file has a section for each script. Any difference is printed and fails; SPOT_WORDS=write writes the sections of SCRIPT anew instead."""
 import difflib
 import fcntl
 import os
@@ -21,6 +21,7 @@ def normal(text):
         path, name = pair.rsplit("=", 1)
         text = text.replace(path, name)
     text = re.sub(r"\b([0-9a-f]{2}/)?[0-9a-f]{16}([0-9a-f]{16})?\b", "HASH", text)
+    text = re.sub(r"(--memory) \d+\b", r"\1 N", text)
     return re.sub(r"\d+(\.\d+)? (bytes|[kMG]B)\b", r"N \2", text)
 
 
