@@ -124,15 +124,31 @@ double spot_signs_below(const spot_group_sums *g, uint32_t address) { return tai
 
 /* ---- the mean ---- */
 
+static double mean_of(const spot_group_sums *g, double *rows)
+{
+    double sum = 0;
+
+    *rows = 0;
+    for (int i = 0; i < g->n; i++) sum += g->sum[i], *rows += g->rows[i];
+    return *rows > 0 ? sum / *rows : NAN;
+}
+
+double spot_group_error(const spot_group_sums *g)
+{
+    double rows, square = 0;
+    const double mean = mean_of(g, &rows);
+
+    for (int i = 0; i < g->n; i++) square += pow(g->sum[i] - mean * g->rows[i], 2);
+    return g->n < 2 ? 0 : sqrt(square * g->n / (g->n - 1)) / rows;
+}
+
 spot_interval spot_group_mean(const spot_group_sums *g, double tail)
 {
-    double sum = 0, rows = 0, square = 0, mean, half;
+    double rows, half;
+    const double mean = mean_of(g, &rows);
 
-    for (int i = 0; i < g->n; i++) sum += g->sum[i], rows += g->rows[i];
-    mean = rows > 0 ? sum / rows : NAN;
     if (g->n < 2) return (spot_interval){ mean, -1, 1 };
-    for (int i = 0; i < g->n; i++) square += pow(g->sum[i] - mean * g->rows[i], 2);
-    half = spot_student_above(tail, g->n - 1) * sqrt(square * g->n / (g->n - 1)) / rows;
+    half = spot_student_above(tail, g->n - 1) * spot_group_error(g);
     return (spot_interval){ mean, fmax(-1, mean - half), fmin(1, mean + half) };
 }
 

@@ -33,6 +33,9 @@ double spot_signs_below(const spot_group_sums *g, uint32_t address);
  * which lies `tail`. NaN from -1 to 1 for no rows; one group leaves everything open. */
 spot_interval spot_group_mean(const spot_group_sums *g, double tail);
 
+/* The standard error of that mean; 0 for fewer than two groups. */
+double spot_group_error(const spot_group_sums *g);
+
 /* The hull of both. */
 spot_interval spot_wider(spot_interval a, spot_interval b);
 

@@ -30,14 +30,20 @@ int spot_mcnemar_enough(double tests, double level)
     return n;
 }
 
-/* The score statistic of a change `by`, whose nuisance parameter, the share of falls, has its greatest likelihood. */
-static double score_of(int up, int down, int n, double by)
+double spot_paired_square(double up, double down, int n, double by)
 {
     const double a = 2.0 * n, b = -up - down + (2.0 * n - up + down) * by, c = -down * by * (1 - by);
     const double falls = fmax(0, (sqrt(fmax(0, b * b - 4 * a * c)) - b) / (2 * a));
-    const double square = n * (2 * falls + by * (1 - by));
 
-    return square > 0 ? (up - down - n * by) / sqrt(square) : up - down == n * by ? 0 : copysign(INFINITY, up - down - n * by);
+    return fmax(0, 2 * falls + by * (1 - by)) / n;
+}
+
+/* The score statistic of a change `by`. */
+static double score_of(int up, int down, int n, double by)
+{
+    const double square = spot_paired_square(up, down, n, by), more = (double)(up - down) / n - by;
+
+    return square > 0 ? more / sqrt(square) : more == 0 ? 0 : copysign(INFINITY, more);
 }
 
 /* The end of the interval on the side of `end`, -1 or 1; the statistic falls as the change grows. */

@@ -213,12 +213,17 @@ static int least_first(const void *a, const void *b)
     return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : x->at - y->at;
 }
 
+void spot_rank_p(spot_ranked_p *r, const double *p, int n)
+{
+    for (int i = 0; i < n; i++) r[i] = (spot_ranked_p){ p[i], i };
+    if (n) qsort(r, (size_t)n, sizeof *r, least_first);
+}
+
 void spot_holm(double *p, int n, spot_ranked_p *r)
 {
     double most = 0;
 
-    for (int i = 0; i < n; i++) r[i] = (spot_ranked_p){ p[i], i };
-    qsort(r, (size_t)n, sizeof *r, least_first);
+    spot_rank_p(r, p, n);
     for (int i = 0; i < n; i++) {
         most = fmax(most, (n - i) * r[i].p);
         p[r[i].at] = fmin(most, 1);

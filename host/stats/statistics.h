@@ -34,6 +34,7 @@ spot_status spot_difference_of(spot_ctx *c, spot_difference *d, const double *x,
 
 /* Holm: replaces p (n) by adjusted values; compare them with the level of the whole family. scratch (n). */
 typedef struct { double p; int at; } spot_ranked_p;
+void spot_rank_p(spot_ranked_p *r, const double *p, int n);        /* the least p first, of equal ones the earlier */
 void spot_holm(double *p, int n, spot_ranked_p *scratch);
 
 /* The level of a family of tests where no setting says another, and the comparison with a level. NaN is not significant. */
