@@ -200,6 +200,40 @@ def test_versions_are_compared_by_groups():
     raises("groups has 999", lambda: spotter.compare(feature, target, *answers, groups=video[1:]))
 
 
+def test_versions_have_guards_trainings_and_features_of_their_own():
+    rng, target = np.random.default_rng(4), np.arange(2000) % 2
+    guarded = (target == 0) & (np.arange(2000) % 20 < 4)
+    features = [rng.normal(0, 1, (2000, 6)).astype(np.float32) for _ in range(2)]
+
+    def answers(more):
+        wrong = rng.random(2000) < 0.2 + more * guarded
+        return np.where(np.eye(2)[np.where(wrong, 1 - target, target)] > 0, 0.9, 0.1).astype(np.float32)
+
+    before, now, other = answers(0), answers(0.4), [answers(0) for _ in range(3)]
+    for name, array in {"g_e.npy": features[0], "g_f.npy": features[1], "g_y.npy": target, "g_1.npy": before, "g_2.npy": now,
+                        **{f"g_r{k}.npy": a for k, a in enumerate(other)}}.items():
+        np.save(name, array)
+    with open("g.csv", "w") as f:
+        f.write("part\n" + "\n".join("hard" if g else "easy" for g in guarded) + "\n")
+    one = spotter.compare(features[0], target, before, now, spotter.Ward(device="cpu"), embeddings_v2=features[1],
+                          guards={"0 & part=hard": (guarded, 0.02), "free": target == 1}, retrain=other)
+    assert one.failed and one.features == "both" and one.trainings == 3 and 0 < one.move < 0.2 and one.beyond == 0
+    hard, free = one.guards
+    assert hard.verdict == "worse" and hard.margin == hard.beyond == 0.02 and hard.corrected_low > 0.02 and hard.rows == 200
+    assert free.verdict == "same" and free.corrected_high < free.margin == 0.05
+    assert abs(hard.change - (hard.now - hard.before)) < 1e-12
+    said = subprocess.run([program, "compare", "g_1.npy", "g_2.npy", "-e", "g_e.npy", "-e", "g_f.npy", "-y", "g_y.npy", "-m",
+                           "ward", "--json", "--device", "cpu", "--attributes", "g.csv", "--guard", "0 & part=hard@0.02",
+                           "--guard", "part=easy", "--retrain", "g_r0.npy,g_r1.npy,g_r2.npy"], capture_output=True, text=True)
+    told = json.loads(said.stdout)
+    assert said.returncode == 1 and told["features"] == "both" and told["retrain"]["files"] == 3
+    guard = told["guards"][0]
+    assert guard["guard"] == "0 & part=hard" and guard["verdict"] == "worse" and guard["compared"] == 200
+    assert abs(guard["change"]["value"] - hard.change) < 1e-12 and guard["p_worse"] <= hard.p_worse * 2
+    neutral = spotter.compare(features[0], target, before, before.copy(), spotter.Ward(device="cpu"), neutral=True)
+    assert neutral.features == "neutral" and neutral.equal and not neutral.failed
+
+
 def tree_of(merges, n):
     """scipy's linkage of merges of one tree whose leaves are the n rows."""
     return np.array([[m.left, m.right, m.height, m.rows] for m in merges])

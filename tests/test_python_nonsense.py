@@ -133,8 +133,10 @@ def test_versions():
     base = lambda: {"embeddings": FEATURE, "targets": TARGET, "probs_v1": PROBS, "probs_v2": PROBS,
                     "method": spotter.Ward(threads=1)}
     every_keyword(spotter.compare, base, values=FEW)
-    refused(spotter.compare, base, {"margin": (NAN, 0, "x"), "level": (NAN, 2, "x"), "names": (5, "x", ["a"]),
-                                    "method": (5, "x")})
+    refused(spotter.compare, base, {"margin": (NAN, -1, "x"), "level": (NAN, 2, "x"), "names": (5, "x", ["a"]),
+                                    "method": (5, "x"), "guards": (5, "x", {"a": 5}, {"a": TARGET}, {"a": (TARGET == 0, 2)}),
+                                    "retrain": (5, "x", PROBS, [PROBS[1:]]), "embeddings_v2": (5, "x", FEATURE[1:]),
+                                    "neutral": (5, "x", NAN)})
 
 
 def test_a_detector():

@@ -62,12 +62,13 @@ said() { /usr/bin/python3 -c "import json; k = json.load(open('$dir/out')); asse
 refused 1 compare fine.npy hole.npy "${rows[@]}" "${search[@]}" --json --out new
 said 'k["before"] == "fine" and k["now"] == "hole" and k["status"] == "CHECK" and k["verdict"] == "failed"'
 said 'k["slices"][0]["verdict"] == "new" and k["slices"][0]["class"] == "0" and not k["slices"][0]["confirmed_before"]'
+said 'k["features"] == "version 1" and [l["level"] for l in k["levels"]] == ["all rows", "classes", "guards", "slices"]'
 said 'sum(i // 2 % 8 == 3 and i % 2 == 0 for i in k["slices"][0]["rows"]) > 0.7 * len(k["slices"][0]["rows"]) > 10'
 said 'k["slices"][0]["lost"] > k["slices"][0]["gained"] + 10 and k["slices"][0]["p_worse"] < 0.01'
 /usr/bin/python3 - <<'PYTHON' || fail "versions.json or versions.csv"
 import csv, json
 k, said = json.load(open("new/versions.json")), json.load(open("out"))
-assert k["schema"] == 1 and k["slices"] == said["slices"] and k["lost_outside"] == said["lost_outside"]
+assert k["schema"] == 2 and k["slices"] == said["slices"] and k["lost_outside"] == said["lost_outside"]
 lines = list(csv.DictReader(open("new/versions.csv")))
 first = [x for x in lines if x["slice"] == "1"]
 assert [int(x["id"]) for x in first] == k["slices"][0]["rows"]
@@ -156,6 +157,44 @@ open("older/fit.safetensors", "wb").write(raw[:8] + head + raw[8 + n:])
 PYTHON
 cp hole/slices.json hole/config.yaml older
 refused 3 assign older --embeddings e.npy --labels y.npy --out none.csv
+
+# --- features of both versions, guards, further trainings, exit code 7
+/usr/bin/python3 - <<'PYTHON'
+import numpy as np
+e, y, fine = np.load("e.npy"), np.load("y.npy"), np.load("fine.npy")
+r = np.random.default_rng(8)
+np.save("e2.npy", (e @ r.standard_normal((6, 9))).astype(np.float32))
+part = np.where((y == 0) & ((np.arange(1200) // 2) % 8 == 3), "hole", "rest")
+open("part.csv", "w").write("part\n" + "\n".join(part) + "\n")
+for k in range(3):
+    wrong = (r.random(1200) < 0.08)
+    p = np.where(wrong, 0.2, 0.85)
+    np.save(f"more{k}.npy", np.where(y[:, None] == [0, 1], p[:, None], 1 - p[:, None]).astype(np.float32))
+PYTHON
+refused 1 compare fine.npy hole.npy "${rows[@]}" -e e2.npy "${search[@]}" --attributes part.csv --guard '0 & part=hole@0.1' \
+    --guard part=rest --json
+said 'k["features"] == "both" and [g["verdict"] for g in k["guards"]] == ["worse", "same"]'
+said '[g["margin"] for g in k["guards"]] == [0.1, 0.05] and k["guards"][0]["compared"] == 75 and k["levels"][2]["tests"] == 2'
+refused 1 compare fine.npy hole.npy "${rows[@]}" -e e2.npy "${search[@]}" --json
+cp out forth.json
+run 0 "" compare hole.npy fine.npy "${rows[@]}" -e e2.npy "${search[@]}" --json
+/usr/bin/python3 - <<'PYTHON' || fail "versions that change places have other slices"
+import json
+a, b = json.load(open("forth.json")), json.load(open("out"))
+key = lambda k, sign: sorted((s["rows"], round(sign * s["change"]["value"], 12)) for s in k["slices"])
+assert key(a, 1) == key(b, -1) and a["slices"]
+PYTHON
+refused 1 compare fine.npy hole.npy "${rows[@]}" "${search[@]}" --retrain more0.npy,more1.npy,more2.npy --json
+said 'k["retrain"]["files"] == 3 and k["beyond"] == 0 and k["margin"] == 0.05 and k["slices"][0]["verdict"] in ("new", "worse")'
+run 0 "further training tells little" compare fine.npy more0.npy "${rows[@]}" "${search[@]}" --retrain more1.npy
+run 0 "" compare fine.npy more0.npy "${rows[@]}" "${search[@]}" --margin 0.001
+refused 7 compare fine.npy more0.npy "${rows[@]}" "${search[@]}" --margin 0.001 --fail-on pending
+run 0 "" compare fine.npy copy.npy "${rows[@]}" "${search[@]}" --fail-on pending
+refused 2 compare fine.npy hole.npy "${rows[@]}" --guard "0 & part=hole"
+refused 2 compare fine.npy hole.npy "${rows[@]}" --attributes part.csv --guard "0 & part=hole@2"
+refused 2 compare fine.npy hole.npy "${rows[@]}" --margin much
+refused 3 compare fine.npy hole.npy "${rows[@]}" --retrain short.npy
+refused 2 compare fine hole.npy --embed neutral
 
 # --- what does not fit
 refused 2 compare fine.npy fine.npy "${rows[@]}"

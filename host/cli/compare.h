@@ -9,9 +9,8 @@
 typedef struct {
     spot_version_files from;               /* rows, and both versions, where they are findings or probabilities */
     const char *name, *data, *method, *config, *cls, *out, *attributes;
-    const char *html, *title, *date;
-    double margin;
-    int    least;
+    const char *html, *title, *date, *guards, *margin;
+    int    least, fail_on;
     bool   json, full;
     cli_ci ci;
 } cli_comparison;
@@ -21,7 +20,10 @@ typedef struct {
     { .kind = CLI_HEADING, .help = "Rows, where a version is a file of probabilities:", .flags = FLAGS },                    \
     { "embeddings", 'e', "E", CLI_TEXT, CLI_AT(member.from.files.embeddings), .otherwise = "those that the findings keep",   \
       .flags = CLI_ROWS_PATH | CLI_LINES,                                                                                    \
-      .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511" },               \
+      .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511; -e again for "   \
+              "those of version 2, since slices in the features of one version take its side" },                             \
+    { "embed", 0, "FILE|neutral", CLI_TEXT, CLI_AT(member.from.files.embed), .flags = CLI_ROWS_PATH,                         \
+      .help = "encoder of the pictures, or neutral, which needs no file: slices in features of neither version" },           \
     { "labels", 'y', "Y", CLI_TEXT, CLI_AT(member.from.files.labels), .otherwise = "those of the findings",                  \
       .flags = CLI_ROWS_PATH, .help = "true class of each row: numbers or words" },                                          \
     { "ids", 'i', "I", CLI_TEXT, CLI_AT(member.from.files.ids), .otherwise = "row numbers", .flags = CLI_ROWS_PATH,          \
@@ -34,8 +36,16 @@ typedef struct {
     { "logits", 0, NULL, CLI_ON, CLI_AT(member.from.files.logits), .flags = CLI_ROWS | CLI_MORE,                             \
       .help = "files of probabilities have scores before the softmax, of which probabilities are made" },                    \
     { .kind = CLI_HEADING, .help = "Slices of findings and probabilities:", .flags = FLAGS },                                \
-    { "margin", 0, "X", CLI_REAL, CLI_AT(member.margin), 0.001, 0.5, .flags = CLI_SHOWN,                                     \
-      .help = "difference of error rates that counts as none" },                                                             \
+    { "margin", 0, "X", CLI_TEXT, CLI_AT(member.margin), .otherwise = "0.05",                              \
+      .help = "difference of error rates that counts as none: worse is more than that, beyond chance (with 3 files "           \
+              "of --retrain more than these differ by)" },                     \
+    { "guard", 0, "RULE[@X]", CLI_TEXT, CLI_AT(member.guards), .flags = CLI_LINES,                                           \
+      .help = "rows on which no version shall be worse, such as \"places & colour=grey\", asked before all slices, with a " \
+              "margin of their own behind @; again for more of them" },                                                      \
+    { "retrain", 0, "P,P", CLI_TEXT, CLI_AT(member.from.retrain), .flags = CLI_ROWS_PATH,                                    \
+      .help = "probabilities of further trainings of version 1, 3 or more: a change counts beyond their spread" },           \
+    { "fail-on", 0, "worse|pending", CLI_CHOICE, CLI_AT(member.fail_on), .preset = "worse",                                  \
+      .help = "pending: exit code 7 where nothing is worse, but the rows cannot tell of all rows, a class or a guard" },     \
     { "class", 0, "NAME|N|each|all", CLI_TEXT, CLI_AT(member.cls), .otherwise = "each",                                      \
       .help = "class whose slices are compared; each class in turn; or all rows at once" },                                  \
     { "method", 'm', "M[,M]", CLI_TEXT, CLI_AT(member.method), .otherwise = "those of the findings, else of discover",       \

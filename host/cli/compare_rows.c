@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/compare.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,10 @@
 #include "formats/formats.h"
 #include "versions/versions_ci.h"
 #include "versions/versions_json.h"
+#include "spotter/claim.h"
 #include "spotter/report.h"
+
+enum { MOST_GUARDS = 100 };
 
 /* "a/b/v1.npy:p" becomes "v1:p", "found/" becomes "found". */
 static spot_status name_of_file(spot_ctx *c, char *name, size_t size, const char *where)
@@ -134,7 +138,7 @@ static spot_status write_verdict(spot_ctx *c, cli_comparison *o, const spot_vers
 
 static spot_status show(spot_ctx *c, cli_comparison *o, const spot_versions *v, const spot_subject *const s[SPOT_VERSIONS])
 {
-    const spot_status how = v->failed ? SPOT_CHECK : SPOT_OK;
+    const spot_status how = v->failed ? SPOT_CHECK : v->pending && o->fail_on ? SPOT_PENDING : SPOT_OK;
     spot_json j;
 
     if (o->out) SPOT_TRY(spot_versions_write(c, o->out, v, s));
@@ -150,7 +154,9 @@ static spot_status show(spot_ctx *c, cli_comparison *o, const spot_versions *v, 
         if (o->html) printf("the page: %s\n", o->html);
     }
     SPOT_TRY(write_verdict(c, o, v, s[0]));
-    return how ? spot_fail(c, how, "%s is worse than %s", v->name[1], v->name[0]) : SPOT_OK;
+    return how == SPOT_OK ? SPOT_OK
+         : how == SPOT_CHECK ? spot_fail(c, how, "%s is worse than %s", v->name[1], v->name[0])
+         : spot_fail(c, how, "nothing is shown to be worse in %s, but all rows, a class or a guard is pending", v->name[1]);
 }
 
 /* The attributes for methods that look at them; without attributes other methods search alone. */
@@ -173,9 +179,84 @@ static spot_status take_attributes(spot_ctx *c, spot_attributes *a, spot_discove
     return SPOT_OK;
 }
 
-static spot_status compare_subjects(spot_ctx *c, cli_comparison *o, const spot_subject *s, spot_config *cfg)
+/* ---- guards ---- */
+
+typedef struct {
+    int n;
+    spot_row_claim claim[MOST_GUARDS];
+    spot_version_guard of[MOST_GUARDS];
+    char text[MOST_GUARDS][1000];
+} guard_list;
+
+static void close_guards(guard_list *g)
 {
-    const spot_subject *const both[SPOT_VERSIONS] = { &s[0], &s[1] };
+    for (int i = 0; i < g->n; i++) spot_row_claim_close(&g->claim[i]);
+    g->n = 0;
+}
+
+static spot_status read_margin(spot_ctx *c, double *x, const char *text, const char *whose)
+{
+    char *end;
+
+    *x = strtod(text, &end);
+    if (end == text || end[strspn(end, " \t")] || !(*x >= 0 && *x <= 0.5))
+        return spot_fail(c, SPOT_USAGE, "%s is a share of the rows from 0 to 0.5, such as 0.02, not \"%.80s\"", whose, text);
+    return SPOT_OK;
+}
+
+/* One line of --guard; what stands behind its last @ is its margin, where that begins as a number. */
+static spot_status read_guard(spot_ctx *c, guard_list *g, const cli_comparison *o, const spot_subject *s,
+                              const spot_attributes *a)
+{
+    double margin = NAN;
+    char *rule = g->text[g->n], *at = strrchr(rule, '@');
+    spot_row_claim *k = &g->claim[g->n];
+    const char *number = at ? at + 1 + strspn(at + 1, " \t") : "";
+
+    if (*number && strchr("0123456789.-", *number)) {
+        SPOT_TRY(read_margin(c, &margin, number, "the margin of a guard"));
+        while (at > rule && strchr(" \t", at[-1])) at--;
+        *at = 0;
+    }
+    g->n++;
+    SPOT_TRY(spot_row_claim_read(c, k, s, a->items ? a : NULL, o->attributes, rule));
+    g->of[g->n - 1] = (spot_version_guard){ .name = rule, .cls = k->cls, .margin = margin, .in = k->in };
+    return SPOT_OK;
+}
+
+static spot_status read_guards(spot_ctx *c, guard_list *g, const cli_comparison *o, const spot_subject *s,
+                               const spot_attributes *a)
+{
+    g->n = 0;
+    for (const char *from = o->guards; from && *from;) {
+        const size_t n = strcspn(from, "\n");
+        if (g->n == MOST_GUARDS) return spot_fail(c, SPOT_USAGE, "--guard comes at most %d times", MOST_GUARDS);
+        if (n >= sizeof *g->text) return spot_fail(c, SPOT_USAGE, "a guard is longer than %zu bytes", sizeof *g->text - 1);
+        snprintf(g->text[g->n], sizeof *g->text, "%.*s", (int)n, from);
+        SPOT_TRY(read_guard(c, g, o, s, a));
+        from += n + (from[n] == '\n');
+    }
+    return SPOT_OK;
+}
+
+/* ---- the comparison ---- */
+
+static void warn_of_features(spot_ctx *c, const spot_version_rows *r, const cli_comparison *o)
+{
+    if (r->features == SPOT_FEATURES_FIRST && !r->of[1].feature)
+        spot_log(c, SPOT_LOG_WARN, "slices are searched in one source of features. If it is a version's own last layer, they "
+                 "take its side: what lies beyond a border of that version can only get better in the other. %s",
+                 o->from.found ? "Give a folder of findings of version 2, or --embed neutral"
+                               : "Give the features of version 2, too (-e again), or --embed neutral");
+    if (o->from.retrain && r->retrains < 3)
+        spot_log(c, SPOT_LOG_WARN, "%d further training%s tell%s little of how far equal trainings lie apart; 3 or more do",
+                 r->retrains, r->retrains == 1 ? "" : "s", r->retrains == 1 ? "s" : "");
+}
+
+static spot_status compare_subjects(spot_ctx *c, cli_comparison *o, const spot_version_rows *r, spot_config *cfg,
+                                    guard_list *guards)
+{
+    const spot_subject *const both[SPOT_VERSIONS] = { &r->of[0], &r->of[1] }, *retrain[SPOT_MOST_RETRAINS];
     spot_versions_options k = spot_versions_defaults();
     spot_discover_options d = spot_discover_defaults();
     char name[SPOT_VERSIONS][SPOT_VERSION_NAME];
@@ -183,24 +264,31 @@ static spot_status compare_subjects(spot_ctx *c, cli_comparison *o, const spot_s
     spot_versions v;
     spot_status how;
 
+    if (o->margin) {
+        SPOT_TRY(read_margin(c, &k.margin, o->margin, "--margin"));
+        k.beyond = k.margin;
+    }
     SPOT_TRY(name_versions(c, name, o));
-    SPOT_TRY(cli_class_read(c, &d.cls, o->cls, &s[0]));
-    SPOT_TRY(take_attributes(c, &a, &d, cfg, o, &s[0]));
+    SPOT_TRY(cli_class_read(c, &d.cls, o->cls, both[0]));
+    SPOT_TRY(take_attributes(c, &a, &d, cfg, o, both[0]));
+    for (int t = 0; t < r->retrains; t++) retrain[t] = &r->retrain[t];
+    warn_of_features(c, r, o);
     d.seed = &cfg->seed, d.seeds = 1, d.least = o->least;
-    k.search = &d, k.margin = o->margin, k.data = o->data;
+    k.search = &d, k.data = o->data, k.retrain = retrain, k.retrains = r->retrains, k.features = r->features;
     k.name[0] = name[0], k.name[1] = name[1];
-    how = spot_versions_compare(c, &v, both, &k);
-    if (!how) how = show(c, o, &v, both);
-    spot_versions_close(&v);
+    how = read_guards(c, guards, o, both[0], &a);
+    k.guard = guards->of, k.guards = guards->n;
+    if (!how) {
+        how = spot_versions_compare(c, &v, both, &k);
+        if (!how) how = show(c, o, &v, both);
+        spot_versions_close(&v);
+    }
+    close_guards(guards);
     spot_attributes_close(&a);
     return how;
 }
 
-void cli_comparison_defaults(cli_comparison *o)
-{
-    o->margin = spot_versions_defaults().margin;
-    o->least = spot_discover_defaults().least;
-}
+void cli_comparison_defaults(cli_comparison *o) { o->least = spot_discover_defaults().least; }
 
 void cli_comparison_take(cli_comparison *o)
 {
@@ -217,16 +305,20 @@ void cli_comparison_take(cli_comparison *o)
 spot_status cli_compare_rows(spot_ctx *c, cli_comparison *o)
 {
     spot_config cfg;
-    spot_subject s[SPOT_VERSIONS];
+    spot_version_rows r;
+    guard_list *guards;
     spot_status how;
 
     SPOT_TRY(check_results(c, o));
     how = choose_methods(c, &cfg, o);
-    if (how == SPOT_OK) how = spot_version_rows_read(c, s, &o->from);
+    guards = malloc(sizeof *guards);
+    if (how == SPOT_OK && !guards) how = spot_fail(c, SPOT_NOMEM, "no memory for guards");
     if (how == SPOT_OK) {
-        how = compare_subjects(c, o, s, &cfg);
-        spot_subject_close(&s[1]), spot_subject_close(&s[0]);
+        how = spot_version_rows_read(c, &r, &o->from);
+        if (how == SPOT_OK) how = compare_subjects(c, o, &r, &cfg, guards);
+        spot_version_rows_close(&r);
     }
+    free(guards);
     spot_memory_close(&cfg.memory);
     return how;
 }

@@ -95,7 +95,7 @@ double spot_change_needed(const spot_change_test *t, double by, double tail)
 
     if (!t->n) return INFINITY;
     distance = fabs(change_of(t) - by) / (z + power);
-    variance = t->scale * (t->up + t->down + 1) / t->n;            /* one more: that no row changed does not mean that none will */
+    variance = t->scale * (t->up + t->down + 1) / t->n;            /* one more: where none changed, some may yet */
     if (t->groups) variance = fmax(variance, t->error * t->error * t->n);
     share = distance * distance - t->spread;
     return share > 0 ? variance / share : INFINITY;

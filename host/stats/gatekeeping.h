@@ -11,9 +11,9 @@ enum { SPOT_GATES = 8 };               /* levels at most */
 typedef struct { int n; double share; } spot_gate;
 
 /* Within a level Holm's procedure tests. A level without hypotheses, or all of whose hypotheses are rejected, passes its share
- * on to the next; shares behind the last hypothesis are that one's level's. p (sum of n) becomes the least error of the whole at which it is
- * rejected: compare it with `level`. at (sum of n), unless NULL: the level at which each hypothesis by itself is looked at when
- * the procedure ends at `level`: it is rejected where its p was at most that. scratch (sum of n). */
+ * on to the next; shares behind the last hypothesis are that one's level's. p (sum of n) becomes the least error of the whole
+ * at which it is rejected: compare it with `level`. at (sum of n), unless NULL: the level at which each hypothesis by itself is
+ * looked at when the procedure ends at `level`: it is rejected where its p was at most that. scratch (sum of n). */
 void spot_gatekeep(double *p, double *at, const spot_gate *gate, int gates, double level, spot_ranked_p *scratch);
 
 #endif

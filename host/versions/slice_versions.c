@@ -1,6 +1,7 @@
 /* slice_versions.c - spot_versions_compare: options, checks and the steps. */
 #include "versions/slice_versions.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,8 +16,16 @@ const char *spot_change_verdict_name(spot_change_verdict v)
 
 spot_versions_options spot_versions_defaults(void)
 {
-    return (spot_versions_options){ .proof = spot_proof_defaults(), .level = SPOT_LEVEL, .margin = 0.05,
+    return (spot_versions_options){ .proof = spot_proof_defaults(), .level = SPOT_LEVEL, .margin = 0.05, .beyond = NAN,
+                                    .share = { 0.1, 0.2, 0.5, 0.2 }, .features = SPOT_FEATURES_FIRST,
                                     .name = { "version 1", "version 2" } };
+}
+
+const char *spot_version_level_name(spot_version_level l)
+{
+    static const char *const name[] = { "all rows", "classes", "guards", "slices" };
+
+    return l >= SPOT_ASK_ALL && l < SPOT_ASK_LEVELS ? name[l] : "unknown";
 }
 
 /* ---- checks ---- */
@@ -43,13 +52,34 @@ static spot_status check_labels(spot_ctx *c, const spot_subject *a, const spot_s
     return SPOT_OK;
 }
 
+static spot_status check_options(spot_ctx *c, const spot_versions_options *o, const spot_subject *s)
+{
+    double sum = 0;
+    bool fits = true;
+
+    if (!(o->level > 0 && o->level < 0.5) || !(o->margin >= 0 && o->margin < 1) || o->beyond < 0 || o->beyond >= 1)
+        return spot_fail(c, SPOT_USAGE, "{versions.level} level %g and margin %g; a level is in (0, 0.5), a margin in [0, 1)",
+                         o->level, o->margin);
+    for (int l = 0; l < SPOT_ASK_LEVELS; l++) fits &= o->share[l] >= 0, sum += o->share[l];
+    if (!fits || fabs(sum - 1) > 1e-9)
+        return spot_fail(c, SPOT_USAGE, "{versions.share} shares of the level are 0 or more and 1 together, not %g", sum);
+    for (int g = 0; g < o->guards; g++) {
+        bool any = false;
+        if (o->guard[g].margin < 0 || o->guard[g].margin >= 1)
+            return spot_fail(c, SPOT_USAGE, "{versions.guard} the margin %g of the guard \"%.200s\" is not in [0, 1)",
+                             o->guard[g].margin, o->guard[g].name);
+        for (int i = 0; i < s->n; i++) any |= o->guard[g].in[i];
+        if (!any) return spot_fail(c, SPOT_INPUT, "{versions.no_row} the guard \"%.200s\" has no row", o->guard[g].name);
+        if (!s->target) return spot_fail(c, SPOT_USAGE, "{versions.several} rows that may have several classes have no guards");
+    }
+    return SPOT_OK;
+}
+
 static spot_status check_versions(spot_ctx *c, const spot_subject *const s[SPOT_VERSIONS], const spot_versions_options *o)
 {
     spot_subject second = *s[1];
 
-    if (!(o->level > 0 && o->level < 0.5) || !(o->margin > 0 && o->margin < 1))
-        return spot_fail(c, SPOT_USAGE, "{versions.level} level %g and margin %g; a level is in (0, 0.5), a margin in (0, 1)",
-                         o->level, o->margin);
+    SPOT_TRY(check_options(c, o, s[0]));
     SPOT_TRY(spot_subject_check(c, s[0]));
     second.feature = s[0]->feature;
     second.d = s[0]->d;
@@ -61,6 +91,13 @@ static spot_status check_versions(spot_ctx *c, const spot_subject *const s[SPOT_
                          "that of the true one, so that wrong rows mean different things; give the same of both",
                          spot_knows_predicted(s[0]) ? 1 : 2,
                          spot_knows_predicted(s[0]) ? 2 : 1);
+    for (int t = 0; t < o->retrains; t++) {
+        SPOT_TRY(check_labels(c, s[0], o->retrain[t]));
+        if (s[0]->target && spot_knows_predicted(s[0]) != spot_knows_predicted(o->retrain[t]))
+            return spot_fail(c, SPOT_INPUT, "{versions.retrain} further training %d %s the probability of each class, and "
+                             "version 1 %s: wrong rows mean different things; give the same of both", t + 1,
+                             spot_knows_predicted(s[0]) ? "lacks" : "has", spot_knows_predicted(s[0]) ? "has it" : "has not");
+    }
     return SPOT_OK;
 }
 
@@ -77,7 +114,7 @@ spot_status spot_versions_compare(spot_ctx *c, spot_versions *v, const spot_subj
     for (int i = 0; i < SPOT_VERSIONS; i++)
         snprintf(v->name[i], sizeof v->name[i], "%s", o->name[i] ? o->name[i] : i ? "version 2" : "version 1");
     snprintf(v->data, sizeof v->data, "%s", o->data ? o->data : "");
-    status = spot_versions_search(c, &list, s, o);
+    status = spot_versions_search(c, &list, s, o, &v->features);
     if (!status) status = spot_versions_judge(c, v, &list, s, o);
     spot_compared_free(&list);
     return status;

@@ -1,14 +1,51 @@
-/* slice_versions.h - the judgement of spot_versions_compare, and a count that its parts share. */
+/* slice_versions.h - the steps of spot_versions_compare: search, questions and their tests, verdicts. */
 #ifndef SPOTTER_SLICE_VERSIONS_H
 #define SPOTTER_SLICE_VERSIONS_H
 
+#include "stats/group_sums.h"
 #include "versions/slice_versions_search.h"
 
-/* Tests, merges and judges: fills v but its names. */
+/* Rows on which the versions are compared: row (n), of class cls or of their own. */
+typedef struct {
+    spot_version_counts *counts;
+    const int *row;
+    int    n, cls;
+} spot_question;
+
+/* The questions of a comparison, level by level: n[l] of each. */
+typedef struct {
+    spot_question *of;
+    int n[SPOT_ASK_LEVELS];
+    const spot_subject *const *s;
+    const spot_versions_options *o;
+    spot_group_sums sums;      /* where rows have groups */
+    const spot_subject **before;           /* (o->retrains + 1): trainings of version 1, the compared one first */
+} spot_questions;
+
+/* Counts, tests and corrects: fills the counts of all questions, whose margin is there, and v->spread and v->tests. */
+spot_status spot_questions_ask(spot_ctx *c, spot_questions *q, spot_versions *v);
+
+/* Searches, asks, merges and judges: fills v but its names. */
 spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_compared_list *list,
                                 const spot_subject *const s[SPOT_VERSIONS], const spot_versions_options *o);
 
-/* Adds row `row` of class cls (SPOT_ALL_CLASSES: its own) to the counts. */
-void spot_version_count(spot_version_counts *k, const spot_subject *const s[SPOT_VERSIONS], int row, int cls);
+/* How equal trainings differ: version 1 and o->retrain, on the classes, guards and slices of q. */
+spot_status spot_spread_measure(spot_ctx *c, spot_questions *q, spot_version_spread *spread);
+
+/* The share of one question: the pooled one, or its own where trainings differ on its rows by more than that lets expect (a
+ * chi-squared test at 5 %), as they do on pictures that look alike; *freedom is then that of its own trainings. */
+double spot_question_share(spot_questions *q, const spot_question *x, double pooled, int *freedom);
+
+/* The variance that equal trainings add to a change of n rows, of which the squared sums of lost less gained rows (of their
+ * groups) are `square` together; share: of spot_version_spread. */
+static inline double spot_spread_variance(double share, double square, int n)
+{
+    return n > 0 ? share * square * (n - 1) / n / n : 0;
+}
+
+/* Fills sums with lost less gained rows, by group, from `befores` trainings, of which the mean is taken, to version b; returns
+ * the sum of their squares. Rows alone: each is a group, and sums are not touched. *up, *down: lost and gained rows. */
+double spot_question_sums(spot_questions *q, const spot_question *x, const spot_subject *const *before, int befores,
+                          const spot_subject *b, double *up, double *down);
 
 #endif

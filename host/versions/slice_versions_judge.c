@@ -1,4 +1,4 @@
-/* slice_versions_judge.c - paired tests of the pieces and of whole classes, merged slices, verdicts. */
+/* slice_versions_judge.c - questions about all rows, classes, guards and merged slices, and verdicts. */
 #include "versions/slice_versions.h"
 
 #include <math.h>
@@ -6,134 +6,113 @@
 #include <string.h>
 
 #include "discover/subject/subject_memory.h"
-#include "stats/group_sums.h"
-#include "stats/paired.h"
 #include "stats/statistics.h"
 
 enum { IN_SLICE = 1, COMPARED = 2 };
-
-static const double Z95 = 1.959963984540054, Z90 = 1.6448536269514722;
 
 typedef struct {
     spot_ctx *c;
     spot_versions *v;
     spot_compared_list *list;
+    spot_questions ask;
     const spot_subject *const *s;
     const spot_versions_options *o;
-    spot_version_counts *whole;        /* (classes): all rows of each class */
+    spot_stratum *whole[SPOT_VERSIONS];    /* (classes): rows of each class, and those that a version has wrong */
     spot_stratum *stratum;             /* (classes): scratch */
     double *tail;                      /* (2 n + 2): scratch */
     int    *group;                     /* (pieces): index of the merged slice */
     int    *leader;                    /* (pieces): of each merged slice, the piece that the others are like */
+    int    *named;                     /* rows of classes and guards */
     uint8_t *mark;                     /* (n): of the current slice */
-    spot_group_sums sums;              /* where rows have groups */
 } judging;
 
-void spot_version_count(spot_version_counts *k, const spot_subject *const s[SPOT_VERSIONS], int row, int cls)
+/* ---- all rows, classes, guards ---- */
+
+static bool has_rows_of_all(const spot_subject *s) { return s->target && s->classes > 1; }
+
+/* The rows of class cls, or of a guard, into row (NULL: only their number). */
+static int rows_of(const spot_subject *s, int cls, const uint8_t *in, int *row)
 {
-    const bool was = spot_subject_wrong(s[0], row, cls), is = spot_subject_wrong(s[1], row, cls);
+    int n = 0;
 
-    k->rows++;
-    k->wrong[0] += was, k->wrong[1] += is;
-    k->lost += is && !was, k->gained += was && !is;
-}
-
-/* ---- tests ---- */
-
-/* The sums of lost less gained rows, by group: of the rows at `row`, or of all of a class. */
-static void sum_changes(judging *j, const int *row, int n, int cls)
-{
-    spot_group_sums_clear(&j->sums);
-    for (int i = 0; i < n; i++) {
-        const int at = row ? row[i] : i;
-        if (!row && !spot_subject_is_of(j->s[0], at, cls)) continue;
-        spot_group_sums_add(&j->sums, j->s[0]->group[at],
-                            spot_subject_wrong(j->s[1], at, cls) - spot_subject_wrong(j->s[0], at, cls));
+    for (int i = 0; i < s->n; i++) {
+        if (in ? !in[i] : !spot_subject_is_of(s, i, cls)) continue;
+        if (row) row[n] = i;
+        n++;
     }
+    return n;
 }
 
-/* The tests of one count: each changed row is a fair coin; where rows have groups, each group's change has a fair sign. */
-static void test_one(judging *j, spot_version_counts *k, const int *row, int n, int cls, int number)
+static size_t named_rows(const spot_subject *s, const spot_versions_options *o)
 {
-    k->p_worse = spot_mcnemar_tail(k->lost, k->gained);
-    k->p_better = spot_mcnemar_tail(k->gained, k->lost);
-    if (!j->sums.place) return;
-    sum_changes(j, row, n, cls);
-    k->groups = j->sums.n;
-    k->p_worse = spot_signs_tail(&j->sums, (uint32_t)number);
-    k->p_better = spot_signs_below(&j->sums, (uint32_t)number);
+    size_t n = 0;
+
+    for (int k = has_rows_of_all(s) ? SPOT_ALL_CLASSES : 0; k < s->classes; k++) n += (size_t)rows_of(s, k, NULL, NULL);
+    for (int g = 0; g < o->guards; g++) n += (size_t)rows_of(s, 0, o->guard[g].in, NULL);
+    return n;
 }
 
-/* The change of an error rate with its interval; z: a normal's. */
-static spot_interval change_of(judging *j, const spot_version_counts *k, const int *row, int n, int cls, double z)
+static void add_question(judging *j, spot_version_level level, spot_version_counts *k, const int *row, int n, int cls)
 {
-    const spot_interval alone = spot_paired_change(k->lost, k->gained, k->rows, z);
+    int at = 0;
 
-    if (!j->sums.place || !k->rows) return alone;
-    sum_changes(j, row, n, cls);
-    return spot_wider(alone, spot_group_mean(&j->sums, spot_normal_tail(z)));
+    for (int l = 0; l < SPOT_ASK_LEVELS; l++) at += j->ask.n[l];
+    j->ask.of[at] = (spot_question){ .counts = k, .row = row, .n = n, .cls = cls };
+    j->ask.n[level]++;
 }
 
-/* k (n), all counts that are tested, get `enough`, and their p are corrected: a family of tests in each direction. */
-static spot_status test_family(spot_ctx *c, spot_version_counts **k, int n, double level)
+static spot_status open_named(judging *j)
 {
-    spot_ranked_p *scratch;
-    double *p;
+    const spot_subject *s = j->s[0];
+    spot_versions *v = j->v;
+    int *row = j->named;
 
-    if (!n) return SPOT_OK;
-    p = malloc(2 * (size_t)n * (sizeof *p + sizeof *scratch));
-    if (!p) return spot_fail(c, SPOT_NOMEM, "no memory for %d tests", n);
-    scratch = (spot_ranked_p *)(p + 2 * (size_t)n);
-    for (int i = 0; i < n; i++) {
-        p[i] = k[i]->p_worse;
-        p[n + i] = k[i]->p_better;
+    SPOT_TRY(SPOT_TAKE(j->c, &v->arena, v->of, s->classes + 1));
+    SPOT_TRY(SPOT_TAKE(j->c, &v->arena, v->guard, j->o->guards));
+    for (int cls = has_rows_of_all(s) ? SPOT_ALL_CLASSES : 0; cls < s->classes; cls++) {
+        spot_version_class *x = &v->of[v->classes];
+        const int n = rows_of(s, cls, NULL, row);
+        if (!n) continue;
+        *x = (spot_version_class){ .cls = cls, .counts = { .margin = v->margin, .beyond = v->beyond } };
+        add_question(j, cls < 0 ? SPOT_ASK_ALL : SPOT_ASK_CLASS, &x->counts, row, n, cls);
+        row += n;
+        v->classes++;
     }
-    spot_holm(p, n, scratch);
-    spot_holm(p + n, n, scratch);
-    for (int i = 0; i < n; i++) {
-        k[i]->p_worse = p[i];
-        k[i]->p_better = p[n + i];
-        k[i]->enough = spot_mcnemar_enough(n, level);
+    for (; v->guards < j->o->guards; v->guards++) {
+        const spot_version_guard *g = &j->o->guard[v->guards];
+        spot_version_class *x = &v->guard[v->guards];
+        const size_t size = strlen(g->name) + 1;
+        char *name;
+        SPOT_TRY(SPOT_TAKE(j->c, &v->arena, name, size));
+        memcpy(name, g->name, size);
+        *x = (spot_version_class){ .cls = g->cls, .name = name, .counts = { .margin = v->margin, .beyond = v->beyond } };
+        if (!isnan(g->margin)) x->counts.margin = x->counts.beyond = g->margin;
+        const int n = rows_of(s, g->cls, g->in, row);
+        add_question(j, SPOT_ASK_GUARD, &x->counts, row, n, g->cls);
+        row += n;
     }
-    free(p);
+    for (int k = 0; k < s->classes; k++)
+        for (int u = 0; u < SPOT_VERSIONS; u++) {
+            spot_stratum *all = &j->whole[u][k];
+            *all = (spot_stratum){ 0 };
+            for (int i = 0; i < s->n; i++)
+                if (spot_subject_is_of(s, i, k)) all->rows++, all->group += spot_subject_wrong(j->s[u], i, k);
+        }
     return SPOT_OK;
-}
-
-static spot_status test_all(judging *j)
-{
-    const int n = j->v->tests = j->list->n + j->v->classes;
-    spot_version_counts **k = malloc(((size_t)n + 1) * sizeof *k);
-    spot_status s;
-
-    if (!k) return spot_fail(j->c, SPOT_NOMEM, "no memory for %d tests", n);
-    for (int i = 0; i < j->list->n; i++) {
-        spot_compared *x = &j->list->of[i];
-        k[i] = &x->is.counts;
-        test_one(j, k[i], x->at, k[i]->rows, x->is.cls, i);
-    }
-    for (int i = j->list->n; i < n; i++) {
-        spot_version_class *x = &j->v->of[i - j->list->n];
-        k[i] = &x->counts;
-        test_one(j, k[i], NULL, j->s[0]->n, x->cls, i);
-    }
-    s = test_family(j->c, k, n, j->o->level);
-    free(k);
-    return s;
 }
 
 /* ---- verdicts ---- */
 
-/* by: the 90 % interval of the change. */
-static spot_change_verdict verdict_of(const spot_version_counts *k, spot_interval by, const spot_versions_options *o)
+static spot_change_verdict verdict_of(const spot_version_counts *k, double level)
 {
-    if (spot_is_significant(k->p_worse, o->level) && k->p_worse <= k->p_better) return SPOT_CHANGE_WORSE;
-    if (spot_is_significant(k->p_better, o->level)) return SPOT_CHANGE_BETTER;
-    return k->rows && by.low > -o->margin && by.high < o->margin ? SPOT_CHANGE_SAME : SPOT_CHANGE_PENDING;
+    if (spot_is_significant(k->p_worse, level)) return SPOT_CHANGE_WORSE;
+    if (spot_is_significant(k->p_better, level)) return SPOT_CHANGE_BETTER;
+    return spot_is_significant(k->p_same, level) && k->change.value >= -k->margin ? SPOT_CHANGE_SAME : SPOT_CHANGE_PENDING;
 }
 
-static spot_change_verdict verdict_of_slice(const spot_version_slice *p, spot_interval by, const spot_versions_options *o)
+static spot_change_verdict verdict_of_slice(const spot_version_slice *p, const spot_versions_options *o)
 {
-    const spot_change_verdict v = verdict_of(&p->counts, by, o);
+    const spot_change_verdict v = verdict_of(&p->counts, o->level);
     const spot_interval now = spot_share_of(p->counts.wrong[1], p->counts.rows);
 
     if (v == SPOT_CHANGE_WORSE && !p->confirmed[0]) return SPOT_CHANGE_NEW;
@@ -142,51 +121,26 @@ static spot_change_verdict verdict_of_slice(const spot_version_slice *p, spot_in
     return v;
 }
 
-/* ---- classes ---- */
-
-static spot_status count_classes(judging *j)
+static void judge_named(judging *j, spot_version_class *x)
 {
-    const spot_subject *s = j->s[0];
-    spot_versions *v = j->v;
-
-    SPOT_TRY(SPOT_TAKE(j->c, &v->arena, v->of, s->classes + 1));
-    for (int cls = s->target && s->classes > 1 ? SPOT_ALL_CLASSES : 0; cls < s->classes; cls++) {
-        spot_version_class *x = &v->of[v->classes];
-        *x = (spot_version_class){ .cls = cls };
-        for (int i = 0; i < s->n; i++)
-            if (spot_subject_is_of(s, i, cls)) spot_version_count(&x->counts, j->s, i, cls);
-        if (cls >= 0) j->whole[cls] = x->counts;
-        v->classes += x->counts.rows > 0;
-    }
-    return SPOT_OK;
-}
-
-static void judge_classes(judging *j)
-{
-    spot_versions *v = j->v;
-
-    v->equal = true;
-    for (int i = 0; i < v->classes; i++) {
-        spot_version_class *x = &v->of[i];
-        x->change = change_of(j, &x->counts, NULL, j->s[0]->n, x->cls, Z95);
-        x->verdict = verdict_of(&x->counts, change_of(j, &x->counts, NULL, j->s[0]->n, x->cls, Z90), j->o);
-        v->failed |= x->verdict == SPOT_CHANGE_WORSE;
-        v->equal &= !x->counts.lost && !x->counts.gained;
-    }
+    x->verdict = verdict_of(&x->counts, j->o->level);
+    if (x->verdict != SPOT_CHANGE_PENDING) x->counts.needed = 0;
+    j->v->failed |= x->verdict == SPOT_CHANGE_WORSE;
+    j->v->pending |= x->verdict == SPOT_CHANGE_PENDING;
 }
 
 /* ---- merged slices ---- */
 
-static double least_p(const spot_version_counts *k) { return fmin(k->p_worse, k->p_better); }
-
-static int surest_first(const void *a, const void *b)
+/* Rules lead, then the surest proof, then the most rows: nothing of that knows the versions. */
+static int leaders_first(const void *a, const void *b)
 {
     const spot_compared *x = a, *y = b;
-    const double p = least_p(&x->is.counts), q = least_p(&y->is.counts);
 
-    if (p != q) return p < q ? -1 : 1;
+    if (!x->rule != !y->rule) return x->rule ? -1 : 1;
+    if (x->is.proof_p != y->is.proof_p) return x->is.proof_p < y->is.proof_p ? -1 : 1;
     if (x->rows != y->rows) return y->rows - x->rows;
-    return x->is.cls - y->is.cls;
+    if (x->is.cls != y->is.cls) return x->is.cls - y->is.cls;
+    return x->rows ? memcmp(x->row, y->row, (size_t)x->rows * sizeof *x->row) : 0;
 }
 
 static double jaccard(const spot_compared *a, const spot_compared *b)
@@ -201,12 +155,12 @@ static double jaccard(const spot_compared *a, const spot_compared *b)
     return (double)both / fmax(1, a->rows + b->rows - both);
 }
 
-/* The surest piece leads a slice; each following one joins the first leader that it is like, or leads a slice of its own. */
+/* Each piece joins the first leader that it is like, or leads a slice of its own. */
 static void merge_pieces(judging *j)
 {
     spot_compared *of = j->list->of;
 
-    if (j->list->n) qsort(of, (size_t)j->list->n, sizeof *of, surest_first);
+    if (j->list->n) qsort(of, (size_t)j->list->n, sizeof *of, leaders_first);
     for (int i = 0; i < j->list->n; i++) {
         int g = 0;
         while (g < j->v->slices && (of[j->leader[g]].is.cls != of[i].is.cls
@@ -214,18 +168,6 @@ static void merge_pieces(judging *j)
         if (g == j->v->slices) j->leader[j->v->slices++] = i;
         j->group[i] = g;
     }
-}
-
-static void add_to_slice(judging *j, spot_version_slice *p, const spot_compared *piece)
-{
-    const spot_version_counts *k = &piece->is.counts;
-
-    if (!p->pieces || k->p_worse < p->counts.p_worse) p->counts.p_worse = k->p_worse;
-    if (!p->pieces || k->p_better < p->counts.p_better) p->counts.p_better = k->p_better;
-    if (!p->pieces || k->enough < p->counts.enough) p->counts.enough = k->enough;
-    p->pieces++;
-    for (int i = 0; i < piece->rows; i++) j->mark[piece->row[i]] |= IN_SLICE;
-    for (int i = 0; i < k->rows; i++) j->mark[piece->at[i]] |= COMPARED;
 }
 
 static int smallest_first(const void *a, const void *b)
@@ -238,12 +180,35 @@ static spot_status keep_pieces(judging *j, spot_version_slice *p, int g)
     spot_version_piece *piece;
     int n = 0;
 
+    for (int i = 0; i < j->list->n; i++) p->pieces += j->group[i] == g;
     SPOT_TRY(SPOT_TAKE(j->c, &j->v->arena, piece, p->pieces));
     for (int i = 0; i < j->list->n; i++)
         if (j->group[i] == g) piece[n++] = j->list->of[i].is;
     qsort(piece, (size_t)n, sizeof *piece, smallest_first);
     p->piece = piece;
     return SPOT_OK;
+}
+
+static spot_status keep_rule(judging *j, spot_version_slice *p, const char *rule)
+{
+    const size_t size = rule ? strlen(rule) + 1 : 0;
+    char *copy;
+
+    if (!rule) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(j->c, &j->v->arena, copy, size));
+    p->rule = memcpy(copy, rule, size);
+    return SPOT_OK;
+}
+
+/* A rule's slice has its rows alone, another one those of all its pieces. */
+static void mark_rows(judging *j, const spot_version_slice *p, int g)
+{
+    for (int i = 0; i < j->list->n; i++) {
+        const spot_compared *x = &j->list->of[i];
+        if (j->group[i] != g || (p->rule && i != j->leader[g])) continue;
+        for (int k = 0; k < x->rows; k++) j->mark[x->row[k]] |= IN_SLICE;
+        for (int k = 0; k < x->is.compared; k++) j->mark[x->at[k]] |= COMPARED;
+    }
 }
 
 static int class_of_row(const spot_version_slice *p, const spot_subject *s, int row)
@@ -254,13 +219,13 @@ static int class_of_row(const spot_version_slice *p, const spot_subject *s, int 
 /* The p that a version fails on the compared rows no more than on their classes, where rows have groups. */
 static double p_of_groups(judging *j, const spot_version_slice *p, int version)
 {
-    spot_group_sums_clear(&j->sums);
+    spot_group_sums_clear(&j->ask.sums);
     for (int i = 0; i < p->compared; i++) {
-        const spot_version_counts *k = &j->whole[class_of_row(p, j->s[0], p->at[i])];
-        spot_group_sums_add(&j->sums, j->s[0]->group[p->at[i]],
-                            spot_subject_wrong(j->s[version], p->at[i], p->cls) - (double)k->wrong[version] / k->rows);
+        const spot_stratum *k = &j->whole[version][class_of_row(p, j->s[0], p->at[i])];
+        spot_group_sums_add(&j->ask.sums, j->s[0]->group[p->at[i]],
+                            spot_subject_wrong(j->s[version], p->at[i], p->cls) - (double)k->group / k->rows);
     }
-    return spot_signs_tail(&j->sums, (uint32_t)p->at[0]);
+    return spot_signs_tail(&j->ask.sums, (uint32_t)p->at[0]);
 }
 
 /* Whether a version fails on the compared rows more than on their classes: exact, corrected for the number of slices. */
@@ -268,16 +233,16 @@ static bool is_above(judging *j, const spot_version_slice *p, int version)
 {
     const spot_subject *s = j->s[0];
 
-    if (j->sums.place && p->compared)
+    if (j->ask.sums.place && p->compared)
         return spot_is_significant(j->v->slices * p_of_groups(j, p, version), j->o->level);
-    for (int k = 0; k < s->classes; k++) j->stratum[k] = (spot_stratum){ j->whole[k].rows, j->whole[k].wrong[version], 0 };
+    for (int k = 0; k < s->classes; k++) j->stratum[k] = j->whole[version][k];
     for (int i = 0; i < p->compared; i++) j->stratum[class_of_row(p, s, p->at[i])].covered++;
     return spot_is_significant(j->v->slices * spot_stratified_tail(p->cls < 0 ? j->stratum : j->stratum + p->cls,
                                                                    p->cls < 0 ? s->classes : 1, p->counts.wrong[version],
                                                                    j->tail), j->o->level);
 }
 
-/* The rows with a mark, and the counts and rates of those that were compared. */
+/* The rows with a mark, and the rates of the classes of those that are compared. */
 static spot_status keep_rows(judging *j, spot_version_slice *p)
 {
     const spot_subject *s = j->s[0];
@@ -290,25 +255,43 @@ static spot_status keep_rows(judging *j, spot_version_slice *p)
         if (j->mark[i]) p->row[p->size++] = i;
         if (!(j->mark[i] & COMPARED)) continue;
         p->at[p->compared++] = i;
-        spot_version_count(&p->counts, j->s, i, p->cls);
         for (int u = 0; u < SPOT_VERSIONS; u++) {
-            const spot_version_counts *k = &j->whole[class_of_row(p, s, i)];
-            p->class_rate[u] += (double)k->wrong[u] / k->rows / compared;
+            const spot_stratum *k = &j->whole[u][class_of_row(p, s, i)];
+            p->class_rate[u] += (double)k->group / k->rows / compared;
         }
     }
-    for (int u = 0; u < SPOT_VERSIONS; u++) p->confirmed[u] = is_above(j, p, u);
-    if (j->sums.place) p->counts.groups = j->sums.n;
     memset(j->mark, 0, (size_t)s->n);
+    return SPOT_OK;
+}
+
+static spot_status open_slices(judging *j)
+{
+    spot_versions *v = j->v;
+
+    merge_pieces(j);
+    SPOT_TRY(SPOT_TAKE(j->c, &v->arena, v->slice, v->slices));
+    for (int g = 0; g < v->slices; g++) {
+        spot_version_slice *p = &v->slice[g];
+        *p = (spot_version_slice){ .cls = j->list->of[j->leader[g]].is.cls,
+                                   .counts = { .margin = v->margin, .beyond = v->beyond } };
+        SPOT_TRY(keep_rule(j, p, j->list->of[j->leader[g]].rule));
+        mark_rows(j, p, g);
+        SPOT_TRY(keep_pieces(j, p, g));
+        SPOT_TRY(keep_rows(j, p));
+        add_question(j, SPOT_ASK_SLICE, &p->counts, p->at, p->compared, p->cls);
+    }
     return SPOT_OK;
 }
 
 static int rank_of(spot_change_verdict v)
 {
-    static const int rank[] = { [SPOT_CHANGE_NEW] = 0, [SPOT_CHANGE_WORSE] = 1, [SPOT_CHANGE_PENDING] = 2,
-                                [SPOT_CHANGE_SAME] = 3, [SPOT_CHANGE_BETTER] = 4, [SPOT_CHANGE_MENDED] = 5 };
+    static const int rank[] = { [SPOT_CHANGE_WORSE] = 0, [SPOT_CHANGE_NEW] = 1, [SPOT_CHANGE_MENDED] = 2,
+                                [SPOT_CHANGE_BETTER] = 3, [SPOT_CHANGE_PENDING] = 4, [SPOT_CHANGE_SAME] = 5 };
 
     return rank[v];
 }
+
+static double least_p(const spot_version_counts *k) { return fmin(k->p_worse, k->p_better); }
 
 static int gravest_first(const void *a, const void *b)
 {
@@ -363,26 +346,33 @@ static void choose_shown(judging *j)
     v->slices = n;
 }
 
-static spot_status judge_slices(judging *j)
+static void judge_slices(judging *j)
 {
     spot_versions *v = j->v;
 
-    merge_pieces(j);
-    SPOT_TRY(SPOT_TAKE(j->c, &v->arena, v->slice, v->slices));
     for (int g = 0; g < v->slices; g++) {
         spot_version_slice *p = &v->slice[g];
-        *p = (spot_version_slice){ .cls = j->list->of[j->leader[g]].is.cls };
-        for (int i = 0; i < j->list->n; i++)
-            if (j->group[i] == g) add_to_slice(j, p, &j->list->of[i]);
-        SPOT_TRY(keep_pieces(j, p, g));
-        SPOT_TRY(keep_rows(j, p));
-        p->change = change_of(j, &p->counts, p->at, p->compared, p->cls, Z95);
-        p->verdict = verdict_of_slice(p, change_of(j, &p->counts, p->at, p->compared, p->cls, Z90), j->o);
+        for (int u = 0; u < SPOT_VERSIONS; u++) p->confirmed[u] = is_above(j, p, u);
+        p->verdict = verdict_of_slice(p, j->o);
+        if (p->verdict != SPOT_CHANGE_PENDING) p->counts.needed = 0;
         v->failed |= direction_of(p) > 0;
     }
     if (v->slices) qsort(v->slice, (size_t)v->slices, sizeof *v->slice, gravest_first);
     choose_shown(j);
-    return SPOT_OK;
+}
+
+static void judge_all(judging *j)
+{
+    spot_versions *v = j->v;
+
+    v->equal = true;
+    for (int i = 0; i < v->classes; i++) {
+        judge_named(j, &v->of[i]);
+        v->equal &= !v->of[i].counts.lost && !v->of[i].counts.gained;
+    }
+    for (int i = 0; i < v->guards; i++) judge_named(j, &v->guard[i]);
+    judge_slices(j);
+    v->pending &= !v->failed;
 }
 
 /* ---- rows outside ---- */
@@ -416,16 +406,18 @@ static spot_status list_all_lost(judging *j)
 
 /* ---- memory ---- */
 
-/* Most bytes of the results: slices and their rows, classes, rows outside. */
-static size_t bytes_of_results(const spot_compared_list *list, const spot_subject *const s[SPOT_VERSIONS])
+/* Most bytes of the results: slices and their rows, classes, guards, rows outside. */
+static size_t bytes_of_results(const spot_compared_list *list, const spot_subject *const s[SPOT_VERSIONS],
+                               const spot_versions_options *o)
 {
     enum { EDGE = 64 };
     const spot_subject *a = s[0];
-    size_t bytes = ((size_t)a->classes + 1) * sizeof(spot_version_class) + 8 * EDGE;
+    size_t bytes = ((size_t)a->classes + 1 + (size_t)o->guards) * sizeof(spot_version_class) + 8 * EDGE;
 
+    for (int g = 0; g < o->guards; g++) bytes += strlen(o->guard[g].name) + 1 + EDGE;
     for (int i = 0; i < list->n; i++)
-        bytes += sizeof(spot_version_slice) + sizeof(spot_version_piece) + 4 * EDGE
-                 + 2 * (size_t)list->of[i].rows * sizeof(int);
+        bytes += sizeof(spot_version_slice) + sizeof(spot_version_piece) + 5 * EDGE
+                 + 2 * (size_t)list->of[i].rows * sizeof(int) + (list->of[i].rule ? strlen(list->of[i].rule) + 1 : 0);
     for (int k = 0; k < a->classes; k++)
         for (int i = 0; i < a->n; i++)
             if (spot_subject_is_of(a, i, k) && spot_subject_wrong(s[1], i, k)) bytes += sizeof(spot_version_row);
@@ -434,37 +426,49 @@ static size_t bytes_of_results(const spot_compared_list *list, const spot_subjec
 
 static spot_status open_judging(judging *j, spot_arena *work)
 {
-    const size_t pieces = (size_t)j->list->n;
+    const size_t pieces = (size_t)j->list->n, classes = (size_t)j->s[0]->classes;
 
     SPOT_TRY(SPOT_TAKE(j->c, work, j->group, pieces));
     SPOT_TRY(SPOT_TAKE(j->c, work, j->leader, pieces));
     SPOT_TRY(SPOT_TAKE(j->c, work, j->mark, j->s[0]->n));
-    SPOT_TRY(SPOT_TAKE(j->c, work, j->whole, j->s[0]->classes));
-    SPOT_TRY(SPOT_TAKE(j->c, work, j->stratum, j->s[0]->classes));
+    for (int u = 0; u < SPOT_VERSIONS; u++) SPOT_TRY(SPOT_TAKE(j->c, work, j->whole[u], classes));
+    SPOT_TRY(SPOT_TAKE(j->c, work, j->stratum, classes));
     SPOT_TRY(SPOT_TAKE(j->c, work, j->tail, 2 * (size_t)j->s[0]->n + 2));
+    SPOT_TRY(SPOT_TAKE(j->c, work, j->named, named_rows(j->s[0], j->o)));
+    SPOT_TRY(SPOT_TAKE(j->c, work, j->ask.of, classes + 1 + (size_t)j->o->guards + pieces));
     if (j->mark) memset(j->mark, 0, (size_t)j->s[0]->n);
     return SPOT_OK;
+}
+
+static spot_status judge(judging *j)
+{
+    spot_versions *v = j->v;
+
+    v->n = j->s[0]->n, v->level = j->o->level, v->margin = j->o->margin;
+    v->beyond = !isnan(j->o->beyond) ? j->o->beyond : j->o->retrains < SPOT_ENOUGH_RETRAINS ? v->margin : 0;
+    memcpy(v->share, j->o->share, sizeof v->share);
+    if (spot_subject_is_grouped(j->s[0])) SPOT_TRY(spot_group_sums_open(j->c, &j->ask.sums, j->s[0]->groups));
+    SPOT_TRY(open_named(j));
+    SPOT_TRY(open_slices(j));
+    SPOT_TRY(spot_questions_ask(j->c, &j->ask, v));
+    judge_all(j);
+    return list_all_lost(j);
 }
 
 spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_compared_list *list,
                                 const spot_subject *const s[SPOT_VERSIONS], const spot_versions_options *o)
 {
-    judging j = { .c = c, .v = v, .list = list, .s = s, .o = o };
+    judging j = { .c = c, .v = v, .list = list, .s = s, .o = o, .ask = { .s = s, .o = o } };
     spot_arena work = spot_arena_counting();
     spot_status status;
 
     SPOT_TRY(open_judging(&j, &work));
-    SPOT_TRY(spot_arena_open(c, &v->arena, bytes_of_results(list, s)));
+    SPOT_TRY(spot_arena_open(c, &v->arena, bytes_of_results(list, s, o)));
     SPOT_TRY(spot_arena_open(c, &work, work.peak + 64));
-    v->n = s[0]->n, v->level = o->level, v->margin = o->margin;
     status = open_judging(&j, &work);
-    if (!status && spot_subject_is_grouped(s[0])) status = spot_group_sums_open(c, &j.sums, s[0]->groups);
-    if (!status) status = count_classes(&j);
-    if (!status) status = test_all(&j);
-    if (!status) judge_classes(&j);
-    if (!status) status = judge_slices(&j);
-    if (!status) status = list_all_lost(&j);
-    spot_group_sums_close(&j.sums);
+    if (!status) status = judge(&j);
+    free(j.ask.before);
+    spot_group_sums_close(&j.ask.sums);
     spot_arena_close(&work);
     return status;
 }

@@ -3,7 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "discover/subject/feature_blocks.h"
 #include "discover/subject/subject_memory.h"
 
 /* A search in the errors of both versions together, and where its slices go. */
@@ -35,7 +37,7 @@ static spot_status add_piece(pair_search *q, spot_compared *piece)
 
 void spot_compared_free(spot_compared_list *list)
 {
-    for (int i = 0; i < list->n; i++) free(list->of[i].row);
+    for (int i = 0; i < list->n; i++) free(list->of[i].row), free(list->of[i].rule);
     free(list->of);
     *list = (spot_compared_list){ 0 };
 }
@@ -51,21 +53,37 @@ static bool is_compared(const spot_slice *p, double level)
     return alone || is_confirmed(p);
 }
 
-/* The rows that joined the slice by votes are compared. */
+/* "colour=grey & px=16", malloc'd; NULL without memory. */
+static char *rule_of(const spot_proof *p)
+{
+    size_t size = 1;
+    char *rule;
+
+    for (int i = 0; i < p->rule_items; i++) size += strlen(p->rule[i]) + 3;
+    rule = calloc(1, size);
+    for (int i = 0; rule && i < p->rule_items; i++) {
+        if (i) strcat(rule, " & ");
+        strcat(rule, p->rule[i]);
+    }
+    return rule;
+}
+
+/* The rows that joined the slice by votes, or by its rule, are compared. */
 static spot_status keep_slice(pair_search *q, const spot_slice *p, int cls)
 {
     spot_compared piece = { .is = { .cls = cls, .found = p->size, .found_wrong = p->wrong, .proof_p = p->proof->p },
                             .rows = p->size };
-    int n = 0;
 
     piece.row = malloc((2 * (size_t)p->size + 1) * sizeof *piece.row);
-    if (!piece.row) return spot_fail(q->c, SPOT_NOMEM, "no memory for a slice of %d rows", p->size);
+    if (p->proof->rule_items) piece.rule = rule_of(p->proof);
+    if (!piece.row || (p->proof->rule_items && !piece.rule)) {
+        free(piece.row), free(piece.rule);
+        return spot_fail(q->c, SPOT_NOMEM, "no memory for a slice of %d rows", p->size);
+    }
     piece.at = piece.row + p->size;
     for (int i = 0; i < p->size; i++) {
         piece.row[i] = p->row[i];
-        if (p->proof->origin[i] == SPOT_ORIGIN_FOUND) continue;
-        piece.at[n++] = p->row[i];
-        spot_version_count(&piece.is.counts, q->s, p->row[i], cls);
+        if (p->proof->origin[i] != SPOT_ORIGIN_FOUND) piece.at[piece.is.compared++] = p->row[i];
     }
     return add_piece(q, &piece);
 }
@@ -132,6 +150,29 @@ static void pair_row(spot_subject *pair, const spot_subject *const s[SPOT_VERSIO
     else pair->predicted[i] = guess[0] < guess[1] ? guess[0] : guess[1];
 }
 
+/* Whether version 2 brings features of its own. */
+static bool has_two(const spot_subject *const s[SPOT_VERSIONS])
+{
+    return s[0]->feature && s[1]->feature && s[0]->feature != s[1]->feature
+        && (s[0]->d != s[1]->d || memcmp(s[0]->feature, s[1]->feature, (size_t)s[0]->n * (size_t)s[0]->d * sizeof(float)));
+}
+
+/* Features of both versions side by side, in an order that does not depend on which is first: the narrower ones lead, of equal
+ * widths those with the lesser bytes. */
+static spot_status join_features(pair_search *q)
+{
+    const spot_subject *a = q->s[0], *b = q->s[1];
+    const size_t bytes = (size_t)a->n * (size_t)a->d * sizeof *a->feature;
+    const bool turn = a->d > b->d || (a->d == b->d && memcmp(a->feature, b->feature, bytes) > 0);
+    const spot_subject *first = turn ? b : a, *second = turn ? a : b;
+
+    q->seen.feature = NULL;
+    q->seen.d = q->seen.blocks = 0;
+    SPOT_TRY(spot_block_add(q->c, &q->seen, first->feature, first->d, first->encoder));
+    SPOT_TRY(spot_block_add(q->c, &q->seen, second->feature, second->d, second->encoder));
+    return spot_blocks_scale(q->c, &q->seen, NULL, 0);
+}
+
 static spot_status make_pair(pair_search *q)
 {
     const spot_subject *s = q->s[0];
@@ -149,15 +190,18 @@ static spot_status make_pair(pair_search *q)
 }
 
 spot_status spot_versions_search(spot_ctx *c, spot_compared_list *list, const spot_subject *const s[SPOT_VERSIONS],
-                                 const spot_versions_options *o)
+                                 const spot_versions_options *o, spot_version_features *features)
 {
     pair_search q = { .c = c, .s = s, .o = o, .list = list, .arena = spot_arena_counting() };
     spot_status how;
 
+    *features = has_two(s) ? SPOT_FEATURES_BOTH : o->features;
     SPOT_TRY(make_pair(&q));
     SPOT_TRY(spot_arena_open(c, &q.arena, q.arena.peak + 64));
     how = make_pair(&q);
+    if (!how && has_two(s)) how = join_features(&q);
     if (!how) how = search_slices(&q);
+    spot_subject_close(&q.seen);
     spot_arena_close(&q.arena);
     return how;
 }

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "versions/slice_versions.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,10 +11,12 @@
 #include "store/store.h"
 #include "versions/versions_json.h"
 
-enum { SCHEMA = 1, PATH = 1200 };
+enum { SCHEMA = 2, PATH = 1200 };
 
-static const char head_of_json[] = "{\n  \"schema\": 1,\n  \"before\": ";
+static const char head_of_json[] = "{\n  \"schema\": 2,\n  \"before\": ";
 static const char head_of_csv[] = "id,class,slice,verdict,compared,before,now\n";
+
+static const char *const features[] = { "neutral", "version 1", "both" };       /* spot_version_features */
 
 static const char *class_of(const spot_subject *s, int cls) { return cls < 0 ? NULL : s->class_name[cls]; }
 
@@ -24,12 +27,18 @@ static void put_counts(spot_json *j, const spot_version_counts *k)
     spot_json_put_int(j, "compared", k->rows);
     spot_json_put_int(j, "wrong_before", k->wrong[0]);
     spot_json_put_int(j, "wrong_now", k->wrong[1]);
+    spot_json_put_real(j, "before", k->before);
     spot_json_put_int(j, "lost", k->lost);
     spot_json_put_int(j, "gained", k->gained);
+    if (k->groups) spot_json_put_int(j, "groups", k->groups);
+    spot_json_put_real(j, "margin", k->margin);
+    spot_json_put_real(j, "beyond", k->beyond);
+    spot_json_put_interval(j, "change", k->change);
+    spot_json_put_interval(j, "corrected", k->corrected);
     spot_json_put_real(j, "p_worse", k->p_worse);
     spot_json_put_real(j, "p_better", k->p_better);
-    spot_json_put_int(j, "enough", k->enough);
-    if (k->groups) spot_json_put_int(j, "groups", k->groups);
+    spot_json_put_real(j, "p_same", k->p_same);
+    spot_json_put_real(j, "needed", isfinite(k->needed) ? ceil(k->needed) : NAN);
 }
 
 static void put_bool(spot_json *j, const char *key, bool v) { spot_json_bool(j, key, &v); }
@@ -39,8 +48,8 @@ static void put_piece(spot_json *j, const spot_version_piece *p)
     spot_json_object(j, NULL);
     spot_json_put_int(j, "found", p->found);
     spot_json_put_int(j, "found_wrong", p->found_wrong);
+    spot_json_put_int(j, "compared", p->compared);
     spot_json_put_real(j, "proof_p", p->proof_p);
-    put_counts(j, &p->counts);
     spot_json_end(j);
 }
 
@@ -54,12 +63,12 @@ static void put_rows(spot_json *j, const char *key, const int *row, int n)
 void spot_version_slice_put(spot_json *j, const spot_version_slice *p, const spot_subject *s)
 {
     spot_json_put_text(j, "class", class_of(s, p->cls));
+    spot_json_put_text(j, "rule", p->rule);
     spot_json_put_text(j, "verdict", spot_change_verdict_name(p->verdict));
     put_bool(j, "confirmed_before", p->confirmed[0]);
     put_bool(j, "confirmed_now", p->confirmed[1]);
     spot_json_put_int(j, "size", p->size);
     put_counts(j, &p->counts);
-    spot_json_put_interval(j, "change", p->change);
     spot_json_put_real(j, "class_rate_before", p->class_rate[0]);
     spot_json_put_real(j, "class_rate_now", p->class_rate[1]);
 }
@@ -78,10 +87,10 @@ static void put_slice(spot_json *j, const spot_version_slice *p, const spot_subj
 
 void spot_version_class_put(spot_json *j, const spot_version_class *x, const spot_subject *s)
 {
+    if (x->name) spot_json_put_text(j, "guard", x->name);
     spot_json_put_text(j, "class", class_of(s, x->cls));
     spot_json_put_text(j, "verdict", spot_change_verdict_name(x->verdict));
     put_counts(j, &x->counts);
-    spot_json_put_interval(j, "change", x->change);
 }
 
 static void put_lost(spot_json *j, const spot_version_row *x, const spot_subject *s)
@@ -93,16 +102,43 @@ static void put_lost(spot_json *j, const spot_version_row *x, const spot_subject
     spot_json_end(j);
 }
 
+static void put_spread(spot_json *j, const spot_version_spread *x)
+{
+    spot_json_object(j, "retrain");
+    spot_json_put_int(j, "files", x->files);
+    spot_json_put_real(j, "share_of_classes", x->share[0]);
+    spot_json_put_real(j, "share_of_slices", x->share[1]);
+    spot_json_put_int(j, "degrees_of_freedom", x->freedom);
+    spot_json_put_real(j, "move", x->move);
+    spot_json_end(j);
+}
+
+void spot_version_rules_put(spot_json *j, const spot_versions *v)
+{
+    spot_json_put_real(j, "level", v->level);
+    spot_json_put_real(j, "margin", v->margin);
+    spot_json_put_real(j, "beyond", v->beyond);
+    spot_json_put_text(j, "features", features[v->features]);
+    if (v->spread.files) put_spread(j, &v->spread);
+    spot_json_array(j, "levels", SPOT_ASK_LEVELS, SPOT_ASK_LEVELS);
+    for (int l = 0; l < SPOT_ASK_LEVELS; l++) {
+        spot_json_object(j, NULL);
+        spot_json_put_text(j, "level", spot_version_level_name((spot_version_level)l));
+        spot_json_put_int(j, "tests", v->tests[l]);
+        spot_json_put_real(j, "share", v->share[l]);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+}
+
 void spot_versions_put(spot_json *j, const spot_versions *v, const spot_subject *s)
 {
     spot_json_put_text(j, "before", v->name[0]);
     spot_json_put_text(j, "now", v->name[1]);
     spot_json_put_text(j, "data", *v->data ? v->data : NULL);
-    spot_json_put_text(j, "verdict", v->failed ? "failed" : "passed");
+    spot_json_put_text(j, "verdict", v->failed ? "failed" : v->pending ? "pending" : "passed");
     spot_json_put_int(j, "rows", v->n);
-    spot_json_put_int(j, "tests", v->tests);
-    spot_json_put_real(j, "level", v->level);
-    spot_json_put_real(j, "margin", v->margin);
+    spot_version_rules_put(j, v);
     spot_json_array(j, "slices", v->slices, v->slices);
     for (int i = 0; i < v->slices; i++) put_slice(j, &v->slice[i], s);
     spot_json_end(j);
@@ -110,6 +146,13 @@ void spot_versions_put(spot_json *j, const spot_versions *v, const spot_subject 
     for (int i = 0; i < v->classes; i++) {
         spot_json_object(j, NULL);
         spot_version_class_put(j, &v->of[i], s);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+    spot_json_array(j, "guards", v->guards, v->guards);
+    for (int i = 0; i < v->guards; i++) {
+        spot_json_object(j, NULL);
+        spot_version_class_put(j, &v->guard[i], s);
         spot_json_end(j);
     }
     spot_json_end(j);

@@ -9,6 +9,8 @@
 
 #include "base/same_id.h"
 #include "base/text.h"
+#include "discover/describe/look_encoder.h"
+#include "discover/subject/feature_blocks.h"
 #include "discover/subject/fits.h"
 #include "discover/subject/subject_memory.h"
 #include "versions/version_place.h"
@@ -46,10 +48,11 @@ static spot_status take_features(spot_ctx *c, spot_subject *s, const spot_versio
 {
     const spot_subject_files files = { .embeddings = o->files.embeddings, .ids = o->files.ids, .groups = o->files.groups };
     spot_known known = { .features = s->d, .classes = s->classes, .class_name = s->class_name,
-                         .encoder = *s->encoder ? s->encoder : NULL };
+                         .encoder = *s->encoder ? s->encoder : NULL, .blocks = s->blocks };
     spot_subject rows;
     spot_status how;
 
+    memcpy(known.block, s->block, sizeof known.block);
     SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, s->feature, (size_t)s->n * (size_t)s->d));
     if (!files.embeddings) {
         SPOT_TRY(spot_fits_features(c, s->feature, s, o->found));
@@ -66,6 +69,23 @@ static spot_status take_features(spot_ctx *c, spot_subject *s, const spot_versio
     return how;
 }
 
+/* Features of the pictures of the folder's rows, by an encoder. */
+static spot_status embed_pictures(spot_ctx *c, spot_subject *s, const spot_version_files *o)
+{
+    const int rows = s->n;
+
+    if (!s->image && !o->images)
+        return spot_fail(c, SPOT_USAGE, "{versions.no_pictures} %s makes features from pictures, and %s knows none; give their "
+                         "folder with --images", o->files.embed, o->found);
+    if (o->images) SPOT_TRY(spot_findings_pictures(c, s, o->images));
+    s->d = s->blocks = 0;
+    SPOT_TRY(spot_subject_embed(c, s, &(spot_subject_files){ .embed = o->files.embed, .images = o->images,
+                                                             .encoder = o->files.encoder }));
+    SPOT_TRY(spot_blocks_scale(c, s, NULL, 0));
+    return s->n == rows ? SPOT_OK : spot_fail(c, SPOT_INPUT, "%d pictures of %s are missing; versions are compared on the same "
+                                              "rows", rows - s->n, o->found);
+}
+
 /* Labels, probabilities and ids of the folder, with features. */
 static spot_status read_found(spot_ctx *c, spot_subject *s, const spot_version_files *o)
 {
@@ -76,7 +96,7 @@ static spot_status read_found(spot_ctx *c, spot_subject *s, const spot_version_f
     SPOT_TRY(spot_findings_read(c, o->found, s, &f, &d));
     spot_findings_close(&f);
     how = s->has ? spot_fail(c, SPOT_USAGE, "the rows of %s have several classes; give --labels, --probs and --embeddings, too",
-                             o->found) : take_features(c, s, o);
+                             o->found) : o->files.embed ? embed_pictures(c, s, o) : take_features(c, s, o);
     if (how) spot_subject_close(s);
     return how;
 }
@@ -86,10 +106,13 @@ static spot_status read_first(spot_ctx *c, spot_subject *s, const spot_version_f
     const spot_subject_files *f = &o->files;
 
     if (o->found && !f->labels && !f->probs) return read_found(c, s, o);
-    if (!f->embeddings) return spot_fail(c, SPOT_USAGE, "features of the rows are missing; for example: --embeddings e.npy");
+    if (!f->embeddings && !f->embed)
+        return spot_fail(c, SPOT_USAGE, "features of the rows are missing; for example: --embeddings e.npy");
     if (!f->labels) return spot_fail(c, SPOT_USAGE, "true classes of the rows are missing; for example: --labels y.npy");
     if (!f->probs) return spot_fail(c, SPOT_USAGE, "--labels belong to probabilities of version 1, which are missing");
-    return spot_subject_read(c, s, f);
+    spot_subject_files files = *f;
+    if (f->embed) files.images = o->images;
+    return spot_subject_read(c, s, &files);
 }
 
 /* ---- version 2 ---- */
@@ -156,12 +179,15 @@ static spot_status order_rows(spot_ctx *c, spot_subject *b, const spot_subject *
     to.owned = b->owned;
     if (b->prob) SPOT_TRY(SPOT_SUBJECT_TAKE(c, b, to.prob, (size_t)b->n * classes));
     if (b->predicted) SPOT_TRY(SPOT_SUBJECT_TAKE(c, b, to.predicted, b->n));
+    if (b->feature) SPOT_TRY(SPOT_SUBJECT_TAKE(c, b, to.feature, (size_t)b->n * (size_t)b->d));
     SPOT_TRY(SPOT_SUBJECT_TAKE(c, b, to.confidence, b->n));
     to.owned = b->owned;
     for (int i = 0; i < b->n; i++) {
         const size_t from = (size_t)order[i];
         if (b->prob) memcpy(to.prob + (size_t)i * classes, b->prob + from * classes, classes * sizeof *b->prob);
         if (b->predicted) to.predicted[i] = b->predicted[from];
+        if (b->feature) memcpy(to.feature + (size_t)i * (size_t)b->d, b->feature + from * (size_t)b->d,
+                               (size_t)b->d * sizeof *b->feature);
         to.confidence[i] = b->prob ? b->prob[from * classes + (size_t)a->target[i]] : b->confidence[from];
     }
     *b = to;
@@ -202,52 +228,118 @@ static spot_status fit_second(spot_ctx *c, spot_subject *b, const spot_subject *
     return s;
 }
 
+/* Features of a folder's own, which its search had; the folder without them is compared in those of the first alone. */
+static spot_status take_second_features(spot_ctx *c, spot_subject *b, const spot_version_files *o)
+{
+    const size_t numbers = (size_t)b->n * (size_t)b->d;
+    float *feature;
+    spot_status s;
+
+    b->feature = NULL;
+    if (o->files.embeddings || o->files.embed || !b->target) return SPOT_OK;
+    SPOT_TRY(SPOT_SUBJECT_TAKE(c, b, feature, numbers));
+    s = spot_fits_features(c, feature, b, o->second);
+    if (s == SPOT_NOMEM || s == SPOT_STOPPED) return s;
+    if (s) spot_log(c, SPOT_LOG_WARN, "slices are searched without the features of %s: %s", o->second, spot_take_message(c, s));
+    else b->feature = feature;
+    return SPOT_OK;
+}
+
 static spot_status read_second(spot_ctx *c, spot_subject *b, const spot_subject *a, const spot_version_files *o)
 {
     const bool folder = spot_version_kind_of(o->second) == SPOT_VERSION_FINDINGS;
-    const spot_subject_files answers = { .embeddings = o->files.embeddings, .labels = a->has ? o->files.labels : NULL,
-                                         .probs = o->second, .ids = o->second_ids, .logits = o->files.logits };
-    const spot_known known = { .features = a->d, .classes = a->classes, .class_name = a->class_name,
-                               .feature = o->files.embeddings ? NULL : a->feature, .rows = a->n };
+    const spot_subject_files answers = { .embeddings = o->files.embed ? NULL : o->files.embeddings,
+                                         .labels = a->has ? o->files.labels : NULL, .probs = o->second, .ids = o->second_ids,
+                                         .logits = o->files.logits };
+    spot_known known = { .features = a->d, .classes = a->classes, .class_name = a->class_name, .blocks = a->blocks,
+                         .feature = answers.embeddings ? NULL : a->feature, .rows = a->n };
     spot_discover_options d;
     spot_findings f;
     spot_status s;
 
+    memcpy(known.block, a->block, sizeof known.block);
     if (folder) {
         SPOT_TRY(spot_findings_read(c, o->second, b, &f, &d));
         spot_findings_close(&f);
-    } else SPOT_TRY(spot_rows_read(c, b, &answers, &known));
-    s = fit_second(c, b, a, o, folder);
-    if (s) spot_subject_close(b);
+        s = take_second_features(c, b, o);
+    } else s = spot_rows_read(c, b, &answers, &known);
+    if (!s) s = fit_second(c, b, a, o, folder);
+    if (!folder) b->feature = NULL;
     return s;
 }
 
-/* Where one version has the probability of every class and the other has not, both are judged by that of the true class. */
-static void judge_alike(spot_ctx *c, spot_subject s[SPOT_VERSIONS])
-{
-    const bool knows[] = { s[0].prob || s[0].predicted, s[1].prob || s[1].predicted };
+/* ---- further trainings ---- */
 
-    if (!s[0].target || knows[0] == knows[1]) return;
-    spot_log(c, SPOT_LOG_WARN, "only version %d has the probability of each class: in both, a row is wrong where its true "
-             "class has less than 1/2", knows[0] ? 1 : 2);
-    for (int u = 0; u < SPOT_VERSIONS; u++) s[u].prob = NULL, s[u].predicted = NULL;
+/* Each is as version 2, of the same rows in the order of version 1. */
+static spot_status read_retrains(spot_ctx *c, spot_version_rows *r, const spot_version_files *o)
+{
+    const char *from = o->retrain;
+
+    while (from && *from) {
+        const size_t n = strcspn(from, ",");
+        spot_version_files one = *o;
+        char *path = strndup(from, n);
+        spot_status s;
+        if (!path) return spot_fail(c, SPOT_NOMEM, "no memory for a name");
+        if (r->retrains == SPOT_MOST_RETRAINS)
+            s = spot_fail(c, SPOT_USAGE, "--retrain takes %d files at most", SPOT_MOST_RETRAINS);
+        else {
+            one.second = path, one.second_ids = NULL;
+            s = read_second(c, &r->retrain[r->retrains++], &r->of[0], &one);
+        }
+        free(path);
+        if (s) return s;
+        from += n + (from[n] == ',');
+    }
+    return SPOT_OK;
 }
 
-spot_status spot_version_rows_read(spot_ctx *c, spot_subject s[SPOT_VERSIONS], const spot_version_files *o)
+/* Where one of the subjects has the probability of every class and another has not, all are judged by that of the true class.
+ * */
+static void judge_alike(spot_ctx *c, spot_version_rows *r)
+{
+    spot_subject *all[SPOT_VERSIONS + SPOT_MOST_RETRAINS];
+    int n = 0, know = 0;
+
+    if (!r->of[0].target) return;
+    for (int u = 0; u < SPOT_VERSIONS; u++) all[n++] = &r->of[u];
+    for (int t = 0; t < r->retrains; t++) all[n++] = &r->retrain[t];
+    for (int i = 0; i < n; i++) know += all[i]->prob || all[i]->predicted;
+    if (!know || know == n) return;
+    spot_log(c, SPOT_LOG_WARN, "%d of %d files have the probability of each class: in all of them, a row is wrong where its "
+             "true class has less than 1/2", know, n);
+    for (int i = 0; i < n; i++) all[i]->prob = NULL, all[i]->predicted = NULL;
+}
+
+/* Features of an encoder, or several sources together, are of neither version, or of both. */
+static spot_version_features features_of(const spot_subject *s, const spot_version_files *o)
+{
+    return o->files.embed ? SPOT_FEATURES_NEUTRAL : s->blocks > 1 ? SPOT_FEATURES_BOTH
+         : *s->encoder ? SPOT_FEATURES_NEUTRAL : SPOT_FEATURES_FIRST;
+}
+
+spot_status spot_version_rows_read(spot_ctx *c, spot_version_rows *r, const spot_version_files *o)
 {
     const char *first = o->files.probs ? o->files.probs : o->found;
-    spot_status how;
 
+    memset(r, 0, sizeof *r);
     if (first && is_same_file(first, o->second))
         return spot_fail(c, SPOT_USAGE, "%s is both versions; name another one", o->second);
     if (o->second_ids && !o->files.ids && !o->found)
         return spot_fail(c, SPOT_USAGE, "the rows of version 2 have names; those of version 1 need names, too: --ids");
-    SPOT_TRY(read_first(c, &s[0], o));
-    how = o->images ? spot_findings_pictures(c, &s[0], o->images) : SPOT_OK;
-    if (how) return spot_subject_close(&s[0]), how;
-    how = o->second_ids && s[0].has ? spot_fail(c, SPOT_USAGE, "rows of several classes cannot be matched by their ids")
-                                     : read_second(c, &s[1], &s[0], o);
-    if (how) return spot_subject_close(&s[0]), how;
-    judge_alike(c, s);
+    SPOT_TRY(read_first(c, &r->of[0], o));
+    if (o->images && !o->files.embed) SPOT_TRY(spot_findings_pictures(c, &r->of[0], o->images));
+    if (o->second_ids && r->of[0].has)
+        return spot_fail(c, SPOT_USAGE, "rows of several classes cannot be matched by their ids");
+    r->features = features_of(&r->of[0], o);
+    SPOT_TRY(read_second(c, &r->of[1], &r->of[0], o));
+    SPOT_TRY(read_retrains(c, r, o));
+    judge_alike(c, r);
     return SPOT_OK;
+}
+
+void spot_version_rows_close(spot_version_rows *r)
+{
+    for (int t = 0; t < r->retrains; t++) spot_subject_close(&r->retrain[t]);
+    for (int u = SPOT_VERSIONS - 1; u >= 0; u--) spot_subject_close(&r->of[u]);
 }

@@ -8,7 +8,7 @@
 
 typedef struct {
     const spot_version_counts *k;
-    const char *cls, *verdict;
+    const char *cls, *verdict, *named;     /* named: a rule, or a guard; NULL */
     int number;                        /* of the slice; 0: the whole class */
     spot_change_verdict rule;
     double class_rate;
@@ -20,22 +20,26 @@ static long count_rows(const void *root)
 {
     const spot_versions *v = ((const spot_versions_root *)root)->v;
 
-    return (long)v->slices + v->classes;
+    return (long)v->slices + v->classes + v->guards;
 }
 
 static bool get_row(void *out, const void *root, long i)
 {
     const spot_versions_root *t = root;
     const spot_version_slice *p = i < t->v->slices ? &t->v->slice[i] : NULL;
-    const spot_version_class *k = p ? NULL : &t->v->of[i - t->v->slices];
+    const long named = i - t->v->slices;
+    const spot_version_class *k = p ? NULL : named < t->v->classes ? &t->v->of[named] : &t->v->guard[named - t->v->classes];
     const int cls = p ? p->cls : k->cls;
     version_row *x = out;
 
-    *x = (version_row){ .k = p ? &p->counts : &k->counts, .number = p ? (int)i + 1 : 0, .change = p ? p->change : k->change,
+    *x = (version_row){ .k = p ? &p->counts : &k->counts, .number = p ? (int)i + 1 : 0,
                         .class_rate = p ? p->class_rate[1] : NAN, .rule = p ? p->verdict : k->verdict };
     x->cls = cls < 0 ? NULL : t->s->class_name[cls];
     x->verdict = spot_change_verdict_name(x->rule);
-    snprintf(x->part, sizeof x->part, p ? "slice %d" : "whole", x->number);
+    x->change = x->k->change;
+    if (p) snprintf(x->part, sizeof x->part, "slice %d", x->number);
+    else snprintf(x->part, sizeof x->part, k->name ? "guard" : "whole");
+    x->named = p ? p->rule : k->name;
     return true;
 }
 
@@ -54,11 +58,11 @@ static void least_p(spot_quantity_value *v, const void *row)
     v->value = fmin(((const spot_version_counts *)row)->p_worse, ((const spot_version_counts *)row)->p_better);
 }
 
-static void enough(spot_quantity_value *v, const void *row)
+static void needed(spot_quantity_value *v, const void *row)
 {
     const version_row *x = row;
 
-    if (x->rule == SPOT_CHANGE_PENDING && x->k->enough) v->value = x->k->enough;
+    if (x->rule == SPOT_CHANGE_PENDING && isfinite(x->k->needed)) v->value = ceil(x->k->needed);
 }
 
 static const spot_quantity counts[] = {
@@ -86,8 +90,8 @@ static const spot_quantity version_columns[] = {
     SPOT_QUANTITY("change", version_row, change, .title = "change [95 %]", .unit = SPOT_UNIT_POINTS, .format = "%+.1f",
                   .direction = SPOT_LOWER_IS_BETTER, .about = "now less before, in points"),
     SPOT_BEHIND(NULL, version_row, k, tests),
-    SPOT_COMPUTED("enough", SPOT_AS_INT, enough, .title = "enough", .unit = SPOT_UNIT_COUNT,
-                  .about = "rows that one and the same version alone has wrong, which would show a change"),
+    SPOT_COMPUTED("needed", SPOT_AS_INT, needed, .title = "needs", .unit = SPOT_UNIT_COUNT,
+                  .about = "rows of this kind, or groups, that would decide, if the change stays as it is"),
     SPOT_QUANTITIES_END
 };
 
@@ -97,7 +101,8 @@ static int judge_version(char name[SPOT_CI_NAME], const void *row)
 
     const char *of = x->cls ? x->cls : "all rows", *class = x->cls ? "class " : "";
 
-    if (x->number) snprintf(name, SPOT_CI_NAME, "slice %d of %s%.200s", x->number, class, of);
+    if (x->named) snprintf(name, SPOT_CI_NAME, "%s%.200s", x->number ? class : "guard ", x->named);
+    else if (x->number) snprintf(name, SPOT_CI_NAME, "slice %d of %s%.200s", x->number, class, of);
     else snprintf(name, SPOT_CI_NAME, "%s%.200s%s", class, of, x->cls ? " as a whole" : "");
     return (int)x->rule;
 }

@@ -24,6 +24,7 @@ extern "C" {
     X(DEVICE,       5, "the device failed")                        \
     X(UNSUPPORTED,  5, "this device has no kernel for the op")     \
     X(NOMEM,        6, "out of memory")                            \
+    X(PENDING,      7, "nothing is worse, but the rows cannot tell everywhere") \
     X(STOPPED,     75, "stopped early and saved; run me again")    \
     X(INVALID,      2, "an argument breaks the contract")
 

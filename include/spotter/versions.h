@@ -1,37 +1,54 @@
-/* versions.h - two versions of a model: what became of each blindspot on the same rows, and of each number that a study has of
- * both; by paired tests.
+/* versions.h - two versions of a model: what became of each class and each weakness on the same rows, and of each number that a
+ * study has of both; by paired tests.
  *
- *     pairs of answers -> slices, found and proven by what both versions have wrong together -> lost against gained -> Holm
+ *     pairs of answers -> all rows, classes, guards, slices -> rows that turned wrong less rows that turned right, against a
+ *     margin -> levels of questions, each with its share of the error -> verdicts
  *
- * A slice that was found or confirmed with the errors of one version cannot be compared on the same rows: errors of the version
- * that chose it are too many there, and fall on a second look. So the search must not know which version made an error. It sees
- * one classifier, which has a row wrong where either version has, with the lesser of the two confidences: the same if the
- * versions change places. Slices are found and tested in these errors (spot_discover with a proof). Compared are the confirmed
- * ones, and those that would be if each were the only one: this choice does not know the versions either, and a weakness that
- * is new beside one that is mended stands out from its class too little to be confirmed among many tests, but its change does
- * not. A slice that is not confirmed is shown only if it changed, and if less than half of it is in slices that changed alike.
- * A slice's compared rows are those that joined it by the vote of nearest rows, blind to their own answers.
+ * Slices take no side. A slice that was found with the errors of one version cannot be compared on the same rows: errors of the
+ * version that chose it are too many there, and fall on a second look. So the search sees one classifier, which has a row wrong
+ * where either version has, with the lesser of the two confidences: the same if the versions change places. Features of a
+ * version take a side, too: what lies beyond a border of version 1 can only get better in another network. Where both versions
+ * have features, both enter, each scaled to total variance 1, in an order that does not depend on which version is first.
+ * Slices are found and tested in these errors (spot_discover with a proof). Compared are the confirmed ones, and those that
+ * would be if each were the only one. Slices that are nearly the same rows are merged before they are compared, the surest
+ * proof first; all this does not know the versions. Compared rows are those that joined a slice by the vote of nearest rows, or
+ * by its rule, blind to their own answers.
  *
- * The test is McNemar's, exact: of the rows that only one version has wrong, how many does version 2? If the versions are
- * equally good there, each such row is a fair coin, and no coin was looked at before. "worse" and "better" are two families of
- * one-sided tests, each at `level`, over all slices and all classes as wholes: so an equal version is called worse anywhere in
- * at most `level` of trials, and better in at most `level`. Holm's correction makes a family of its tests.
+ * A change is the error rate of version 2 less that of version 1. Each group of rows has three one-sided tests against its
+ * margin m: that the change is at most m, at least -m, at least m. With three further trainings or more, the first two are
+ * against 0 and the spread of trainings in place of m. The p of a test is
  *
- * Where rows have groups (of the first subject), a group's lost rows less its gained ones are one such coin: all signs are
- * equally likely, and m groups give no p below 2^-m.
+ *     the score test of a paired difference (Tango 1998), with the variance that equal trainings add (below); and not less than
+ *     the exact one of no change: McNemar's, or where rows have groups all choices of the signs of the groups' sums
+ *     where rows have groups, not less than Student's t of the groups' sums either (groups - 1 degrees of freedom)
  *
- * Slices that are nearly the same rows are merged afterwards, for display; a merged slice has the least corrected p of its
- * pieces, which stays valid. A version confirms a slice if it has more of the compared rows wrong than their classes let
- * expect: exact, corrected for the number of slices.
+ * Questions have an order: all rows, classes, guards, slices. Each of these levels has its share of `level`, 5 % for the whole
+ * comparison. Within a level Holm's procedure tests; a level that has no question, or all of whose hypotheses are rejected,
+ * passes its share on to the next (serial gatekeeping: Bretz, Maurer, Brannath and Posch 2009). So an equal version is called
+ * worse anywhere in at most 5 % of trials, and the same holds of "better" and of "same".
  *
  *     new        version 2 is worse there, and version 1 does not confirm the slice
- *     worse      version 2 is worse there
- *     mended     version 2 is better there, and no longer above its error rate in the class: by `margin` at most, and the 95 %
- *                interval of its error rate holds that of the class
- *     better     version 2 is better there
- *     same       no change is shown, and the 90 % interval of the change lies within -margin and margin (two one-sided tests)
- *     pending    these rows cannot tell; `enough` says how many could
- * Only new and worse fail a gate. */
+ *     worse      the change is above the margin, or above 0 beyond the spread of trainings, beyond chance: the lower end of its
+ *                corrected interval is
+ *     mended     version 2 is better there, and no longer above its error rate in the class: by the margin at most, and
+ *                the 95 % interval of its error rate holds that of the class
+ *     better     the same below
+ *     same       the change is below the margin, beyond chance: the upper end of its corrected interval is; and it is not below
+ *                -margin itself
+ *     pending    these rows cannot tell; `needed` says how many could
+ * Only new and worse fail a gate.
+ *
+ * Equal trainings differ, too. Given the answers of further trainings of version 1 on the same rows, version 2 is compared with
+ * the mean of all of them, so that the luck of one training counts less, and their spread is measured: of two trainings, the
+ * square of (rows lost less rows gained) is their number of changed rows q plus q (n - 1) r, where n rows are compared and the
+ * share r is what rows of a group have in common. r is pooled over pairs of trainings, once over classes, once over slices and
+ * guards, and adds its part to the variance of the tests of worse and better; the tail is Student's then, with the degrees of
+ * freedom that trainings and classes give (Satterthwaite). Where trainings differ on some rows by more than that lets
+ * expect (5 %), these rows have their own r and its degrees of freedom. "Same" is a statement about this version 2, and has the
+ * variance of the rows alone.
+ *
+ * A version confirms a slice if it has more of the compared rows wrong than their classes let expect: exact, corrected for the
+ * number of slices. */
 #ifndef SPOTTER_VERSIONS_H
 #define SPOTTER_VERSIONS_H
 
@@ -55,11 +72,34 @@ typedef enum { SPOT_CHANGE_PENDING, SPOT_CHANGE_SAME, SPOT_CHANGE_BETTER, SPOT_C
                SPOT_CHANGE_NEW } spot_change_verdict;
 const char *spot_change_verdict_name(spot_change_verdict v);       /* "pending", "same", "better", "mended", "worse", "new" */
 
+/* Rows that the user named before, on which no version shall be worse. in (rows of the subjects): 1 for them. */
+typedef struct {
+    const char *name;                          /* as the user wrote it */
+    int      cls;                              /* class of its rows, or SPOT_ALL_CLASSES */
+    double   margin;                           /* its own, for worse, too; 0: any change counts. NaN: that of all */
+    const uint8_t *in;
+} spot_version_guard;
+
+typedef enum { SPOT_ASK_ALL, SPOT_ASK_CLASS, SPOT_ASK_GUARD, SPOT_ASK_SLICE, SPOT_ASK_LEVELS } spot_version_level;
+const char *spot_version_level_name(spot_version_level l);         /* "all rows", "classes", "guards", "slices" */
+
+/* Whose features the search is given: none of the versions', version 1's, both versions'. */
+typedef enum { SPOT_FEATURES_NEUTRAL, SPOT_FEATURES_FIRST, SPOT_FEATURES_BOTH } spot_version_features;
+
+enum { SPOT_ENOUGH_RETRAINS = 3 };             /* further trainings, whose spread takes the place of a margin */
+
 typedef struct {
     const spot_discover_options *search;       /* methods, seeds, classes, least, memory; NULL: spot_discover_defaults */
     spot_proof_options proof;                  /* of the slices */
     double   level;                            /* of each family of tests: 0.05 */
-    double   margin;                           /* error rates that differ by this much count as equal: 0.05 */
+    double   share[SPOT_ASK_LEVELS];           /* of the level: 0.1, 0.2, 0.5, 0.2; their sum is 1 */
+    double   margin;                           /* changes up to it count as none: 0.05 */
+    double   beyond;                           /* worse is above it; NaN: above the margin, or 0 with SPOT_ENOUGH_RETRAINS */
+    const spot_version_guard *guard;           /* (guards) */
+    int      guards;
+    const spot_subject *const *retrain;        /* (retrains): further trainings of version 1, on the same rows; features NULL */
+    int      retrains;
+    spot_version_features features;            /* whose those of the first subject are; BOTH is found by itself */
     const char *name[SPOT_VERSIONS];           /* of the versions: "version 1", "version 2" */
     const char *data;                          /* name of the rows, or NULL */
 } spot_versions_options;
@@ -71,69 +111,85 @@ typedef struct {
     int    rows;
     int    wrong[SPOT_VERSIONS];               /* rows that version 1, 2 has wrong */
     int    lost, gained;                       /* right, then wrong; wrong, then right */
-    double p_worse, p_better;                  /* exact, one-sided, corrected for the whole family */
-    int    enough;                             /* rows, or groups of them, that only one version has wrong, all the same one,
-                                                * which would show a change; 0: no such test was made */
+    double before;                             /* error rate of version 1; with further trainings the mean over all of them */
     int    groups;                             /* of the rows; 0: rows are alone */
+    double margin, beyond;                     /* of same; of worse and better */
+    double p_worse, p_better, p_same;          /* one-sided, corrected over the whole comparison */
+    spot_interval change;                      /* error rate of version 2 less `before`, with its 95 % interval */
+    spot_interval corrected;                   /* the same with the ends that verdicts look at */
+    double needed;                             /* pending: rows of this kind, or groups of them, that would decide with 80 %
+                                                * probability, if the change stays as it is; INFINITY: it is about the margin,
+                                                * so that no number does. 0: it is decided */
 } spot_version_counts;
 
-/* A slice of one search, on its compared rows. */
+/* A slice of one search. */
 typedef struct {
     int cls;                                   /* class, or SPOT_ALL_CLASSES */
     int found, found_wrong;                    /* rows of its search; those of them that the searched errors have wrong */
+    int compared;                              /* rows that joined it */
     double proof_p;                            /* corrected p of its proof; above the proof's level: not confirmed */
-    spot_version_counts counts;
 } spot_version_piece;
 
 typedef struct {
     int    cls;                                /* class, or SPOT_ALL_CLASSES */
     spot_change_verdict verdict;
     bool   confirmed[SPOT_VERSIONS];           /* by version 1, 2 */
+    const char *rule;                          /* "colour=grey & px=16": the slice's rows are all rows of its class with these
+                                                * items; NULL: no rule says it */
     int    size, *row;                         /* (size): all its rows, ascending: of its searches, and the compared ones */
     int    compared, *at;                      /* (compared): the compared rows, ascending, each once */
-    spot_version_counts counts;                /* over the compared rows; p and enough: the least of its pieces */
+    spot_version_counts counts;                /* over the compared rows */
     double class_rate[SPOT_VERSIONS];          /* error rates in the classes of the compared rows */
-    spot_interval change;                      /* error rate of version 2 less that of version 1 on the compared rows; 95 % */
     int    pieces;
     const spot_version_piece *piece;           /* (pieces): the smallest first */
 } spot_version_slice;
 
-/* A class as a whole: all of its rows, which need no search. */
+/* Rows that were named before: all, a class, a guard. */
 typedef struct {
-    int    cls;                                /* class, or SPOT_ALL_CLASSES: all rows, where each has one class */
+    int    cls;                                /* class, or SPOT_ALL_CLASSES */
+    const char *name;                          /* of a guard; NULL */
     spot_change_verdict verdict;               /* never mended or new */
     spot_version_counts counts;
-    spot_interval change;
 } spot_version_class;
 
 typedef struct { int row, cls; } spot_version_row;
 
+/* The spread of equal trainings, from `files` further ones. share: of the variance, r above, of classes and of slices; move:
+ * the change of a class of its usual size (their median) that 95 % of pairs of equal trainings stay within. */
+typedef struct { int files; double share[2], move; int freedom; } spot_version_spread;
+
 typedef struct {
     char   name[SPOT_VERSIONS][SPOT_VERSION_NAME], data[SPOT_VERSION_NAME];
-    int    n, tests;                           /* rows; paired tests in a family */
-    double level, margin;
+    int    n, tests[SPOT_ASK_LEVELS];          /* rows; tests of each level, in a family */
+    double level, margin, beyond, share[SPOT_ASK_LEVELS];
+    spot_version_features features;
+    spot_version_spread spread;
     int    slices;
-    spot_version_slice *slice;                 /* (slices): new, worse, pending, same, better, mended; the surest first */
+    spot_version_slice *slice;                 /* (slices): worse, new, mended, better, pending, same; the surest first */
     int    classes;
     spot_version_class *of;                    /* (classes): all rows first where each has one class, then class by class */
+    int    guards;
+    spot_version_class *guard;                 /* (guards), as given */
     int    outside;
     spot_version_row *lost;                    /* (outside): rows outside all slices that were right and are wrong */
     bool   failed;                             /* a verdict is new or worse */
+    bool   pending;                            /* not failed, and a guard, a class or all rows are pending */
     bool   equal;                              /* both versions have the same rows wrong */
     spot_arena arena;                          /* holds all arrays */
 } spot_versions;
 
-/* Compares s[1] with s[0]: subjects of the same rows, classes and labels in the same order. The features are those of s[0];
- * those of s[1] are not used and may be NULL. Both know probabilities or predicted classes, or neither does, so that "wrong"
- * means the same. SPOT_INPUT where the two do not fit. A class without errors, or of too few rows, has no slices; that is no
- * failure. Results do not depend on threads. Close v also after a
- * failure. */
+/* Compares s[1] with s[0]: subjects of the same rows, classes and labels in the same order. Features are those of both where
+ * s[1]->feature is neither NULL nor that of s[0], else those of s[0]. Both know probabilities or predicted classes, or neither
+ * does, so that "wrong" means the same. SPOT_INPUT where the two do not fit. A class without errors, or of too few rows, has no
+ * slices; that is no failure. Results do not depend on threads. Close v also after a failure. */
 spot_status spot_versions_compare(spot_ctx *c, spot_versions *v, const spot_subject *const s[SPOT_VERSIONS],
                                   const spot_versions_options *o);
 void        spot_versions_close(spot_versions *v);
 
-/* Members of an object of versions.json: a slice, without its pieces and rows; a class. s: the first version. */
+/* Members of an object of versions.json: how it was judged; a slice, without its pieces and rows; a class or a guard. s: the
+ * first version. */
 struct spot_json;
+void spot_version_rules_put(struct spot_json *j, const spot_versions *v);
 void spot_version_slice_put(struct spot_json *j, const spot_version_slice *p, const spot_subject *s);
 void spot_version_class_put(struct spot_json *j, const spot_version_class *x, const spot_subject *s);
 

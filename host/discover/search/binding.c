@@ -20,6 +20,7 @@ const spot_binding_row *spot_binding(int *count)
         SIZE(spot_fit_tensor), SIZE(spot_fit), SIZE(spot_finding), SIZE(spot_findings), SIZE(spot_discover_options),
         SIZE(spot_interval), SIZE(spot_proof_options), SIZE(spot_piece), SIZE(spot_proof),
         SIZE(spot_versions), SIZE(spot_versions_options), SIZE(spot_version_slice), SIZE(spot_version_class),
+        SIZE(spot_version_guard),
         SIZE(spot_subject_files), SIZE(spot_array), SIZE(spot_discover_place),
         SIZE(spot_detection_options), SIZE(spot_instance),
         SIZE(spot_word), SIZE(spot_conjunction), SIZE(spot_attributes), SIZE(spot_describe_options),

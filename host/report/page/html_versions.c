@@ -74,14 +74,24 @@ static void write_head(versions_page *r)
     if (p->o->date) spot_page_text(p, "date", p->o->date);
     spot_page_text(p, "source", r->s[0]->source);
     spot_json_put_int(p->at, "rows", v->n);
-    spot_json_put_int(p->at, "tests", v->tests);
-    spot_page_real(p, "level", v->level);
-    spot_page_real(p, "margin", v->margin);
+    spot_version_rules_put(p->at, v);
     spot_json_put_int(p->at, "failed", v->failed);
+    spot_json_put_int(p->at, "pending", v->pending);
     spot_json_put_int(p->at, "equal", v->equal);
     spot_json_array(p->at, "classes", 0, 0);
     for (int k = 0; k < r->s[0]->classes; k++) spot_page_text(p, NULL, r->s[0]->class_name[k]);
     spot_json_end(p->at);
+}
+
+static void write_named(versions_page *r, const char *key, const spot_version_class *x, int n)
+{
+    spot_json_array(r->p->at, key, 0, 0);
+    for (int i = 0; i < n; i++) {
+        spot_json_object(r->p->at, NULL);
+        spot_version_class_put(r->p->at, &x[i], r->s[0]);
+        spot_json_end(r->p->at);
+    }
+    spot_json_end(r->p->at);
 }
 
 static void write_all(versions_page *r)
@@ -98,13 +108,8 @@ static void write_all(versions_page *r)
         spot_json_end(p->at);
     }
     spot_json_end(p->at);
-    spot_json_array(p->at, "whole", 0, 0);
-    for (int i = 0; i < v->classes; i++) {
-        spot_json_object(p->at, NULL);
-        spot_version_class_put(p->at, &v->of[i], r->s[0]);
-        spot_json_end(p->at);
-    }
-    spot_json_end(p->at);
+    write_named(r, "whole", v->of, v->classes);
+    write_named(r, "guards", v->guard, v->guards);
     spot_json_put_int(p->at, "outside", v->outside);
     spot_json_array(p->at, "lost", 0, 0);
     for (int i = 0; i < v->outside && i < OUTSIDE; i++) {

@@ -27,7 +27,7 @@ from ._slices import Interval, Merge, Piece, Proof, Slice, schema
 from ._tables import Rows, read_rows
 from .methods import (Barlow, Confidence, Confusion, DbscanGroup, Density, Domino, George, Influence, Itemsets, JoinSpot,
                       KMeans, Method, Mistakes, Multiaccuracy, PlaneSpot, Random, SVM, Spotlight, Ward)
-from .versions import Change, ChangedSlice, Comparison, compare
+from .versions import Change, ChangedSlice, Comparison, Guarded, compare
 
 __all__ = ["Background", "Barlow", "Change", "ChangedSlice", "Claim", "Comparison", "Confidence", "Confusion", "Count",
            "DbscanGroup", "Density", "Detections", "Domino", "Examine", "Found", "George", "Influence", "InputError",

@@ -1,0 +1,120 @@
+/* slice_versions_ask.c - the tests of all questions, level by level. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "discover/subject/subject_memory.h"
+#include "stats/change_test.h"
+#include "stats/gatekeeping.h"
+#include "versions/slice_versions.h"
+
+typedef enum { WORSE, BETTER, SAME, FAMILIES } family;
+
+static void count_row(spot_version_counts *k, const spot_subject *const s[SPOT_VERSIONS], int row, int cls)
+{
+    const bool was = spot_subject_wrong(s[0], row, cls), is = spot_subject_wrong(s[1], row, cls);
+
+    k->rows++;
+    k->wrong[0] += was, k->wrong[1] += is;
+    k->lost += is && !was, k->gained += was && !is;
+}
+
+/* The change from the mean of all trainings of version 1. Their spread has the part of the variance that the mean has. */
+static spot_change_test test_of(spot_questions *q, const spot_question *x, double share, int freedom, uint32_t number)
+{
+    const int befores = q->o->retrains + 1;
+    spot_version_counts *k = x->counts;
+    spot_change_test t;
+    double up, down, square;
+
+    for (int i = 0; i < x->n; i++) count_row(k, q->s, x->row[i], x->cls);
+    share = spot_question_share(q, x, share, &freedom);
+    square = spot_question_sums(q, x, q->before, befores, q->s[1], &up, &down);
+    t = spot_change_test_of(up, down, k->rows, befores, q->sums.place ? &q->sums : NULL, number);
+    k->groups = t.groups;
+    k->change = spot_change_interval(&t, 0.025, 0.025);
+    k->before = k->rows ? (double)k->wrong[1] / k->rows - k->change.value : NAN;
+    t.spread = spot_spread_variance(share, square, x->n);
+    t.freedom = t.spread > 0 ? freedom : 0;
+    return t;
+}
+
+/* "Same" is about version 2 as it is: trainings that were not made add nothing. */
+static spot_change_test of_rows_alone(const spot_change_test *t)
+{
+    spot_change_test rows = *t;
+
+    rows.spread = rows.freedom = 0;
+    return rows;
+}
+
+static double p_of(const spot_change_test *t, const spot_version_counts *k, family f)
+{
+    const spot_change_test rows = of_rows_alone(t);
+
+    return f == WORSE ? spot_change_above(t, k->beyond) : f == BETTER ? spot_change_below(t, -k->beyond)
+         : spot_change_below(&rows, k->margin);
+}
+
+/* The rows that would decide: that the change is below the margin, or above it; groups where rows have them. */
+static double needed(const spot_change_test *t, const spot_version_counts *k, double worse_at, double same_at)
+{
+    const spot_change_test alone = of_rows_alone(t);
+    const double rows = k->change.value < k->margin ? spot_change_needed(&alone, k->margin, same_at)
+                                                    : spot_change_needed(t, k->beyond, worse_at);
+
+    return t->groups ? rows * t->groups / t->n : rows;
+}
+
+/* The ends that verdicts look at: the lower one of worse, the upper one of same. */
+static spot_interval corrected(const spot_change_test *t, double worse_at, double same_at)
+{
+    const spot_change_test rows = of_rows_alone(t);
+    spot_interval k = spot_change_interval(t, worse_at, worse_at);
+
+    k.high = spot_change_interval(&rows, same_at, same_at).high;
+    return k;
+}
+
+/* p and at (FAMILIES * n): of every test, family by family. */
+static void ask_all(spot_questions *q, spot_change_test *t, double *p, double *at, int n, spot_ranked_p *scratch)
+{
+    spot_gate gate[SPOT_ASK_LEVELS];
+
+    for (int l = 0; l < SPOT_ASK_LEVELS; l++) gate[l] = (spot_gate){ q->n[l], q->o->share[l] };
+    for (int f = 0; f < FAMILIES; f++) {
+        for (int i = 0; i < n; i++) p[f * n + i] = p_of(&t[i], q->of[i].counts, (family)f);
+        spot_gatekeep(p + f * n, at + f * n, gate, SPOT_ASK_LEVELS, q->o->level, scratch);
+    }
+    for (int i = 0; i < n; i++) {
+        spot_version_counts *k = q->of[i].counts;
+        k->p_worse = p[WORSE * n + i], k->p_better = p[BETTER * n + i], k->p_same = p[SAME * n + i];
+        k->corrected = corrected(&t[i], at[WORSE * n + i], at[SAME * n + i]);
+        k->needed = needed(&t[i], k, at[WORSE * n + i], at[SAME * n + i]);
+    }
+}
+
+spot_status spot_questions_ask(spot_ctx *c, spot_questions *q, spot_versions *v)
+{
+    spot_change_test *t;
+    spot_ranked_p *scratch;
+    double *p;
+    int n = 0;
+
+    for (int l = 0; l < SPOT_ASK_LEVELS; l++) n += v->tests[l] = q->n[l];
+    q->before = malloc(((size_t)q->o->retrains + 1) * sizeof *q->before);
+    if (!q->before) return spot_fail(c, SPOT_NOMEM, "no memory for %d trainings", q->o->retrains);
+    q->before[0] = q->s[0];
+    for (int u = 0; u < q->o->retrains; u++) q->before[u + 1] = q->o->retrain[u];
+    SPOT_TRY(spot_spread_measure(c, q, &v->spread));
+    t = malloc(((size_t)n + 1) * sizeof *t);
+    p = malloc(((size_t)n + 1) * 2 * FAMILIES * sizeof *p);
+    scratch = malloc(((size_t)n + 1) * sizeof *scratch);
+    if (t && p && scratch) {
+        const int named = q->n[SPOT_ASK_ALL] + q->n[SPOT_ASK_CLASS];
+        for (int i = 0; i < n; i++)
+            t[i] = test_of(q, &q->of[i], v->spread.share[i >= named], v->spread.freedom, (uint32_t)i);
+        ask_all(q, t, p, p + FAMILIES * n, n, scratch);
+    }
+    free(scratch), free(p), free(t);
+    return t && p && scratch ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d tests", n);
+}
