@@ -163,7 +163,8 @@ static inline void add_alpha(const char *cls, int number)
 
 /* ---- models ---- */
 
-typedef struct { bool of_background; int outputs; } world_model;
+/* of_black: what it says where the object is black. 1: the class of the background; -1: the other one; 0: as of any object. */
+typedef struct { bool of_background; int outputs, of_black; } world_model;
 
 /* Output 0 is greater for red, or for a bright corner. */
 static inline spot_status predict_world(spot_ctx *c, void *user, const spot_prediction *p)
@@ -174,7 +175,9 @@ static inline spot_status predict_world(spot_ctx *c, void *user, const spot_pred
     (void)c;
     for (int i = 0; i < p->n; i++) {
         const uint8_t *rgb = p->rgb + (size_t)i * 3 * SIDE * SIDE, *middle = rgb + 3 * (SIDE / 2 * SIDE + SIDE / 2);
-        const bool first = m->of_background ? rgb[0] > 120 : middle[0] >= middle[2];
+        const bool is_black = m->of_black && middle[0] < 10 && middle[2] < 10;
+        const bool first = is_black ? (rgb[0] > 120) == (m->of_black > 0)
+                         : m->of_background ? rgb[0] > 120 : middle[0] >= middle[2];
         for (int o = 0; o < outputs; o++) p->logit[i * outputs + o] = m->outputs ? o == 1 ? 5 : 0 : (o == !first ? 3 : 0);
         for (int k = 0; k < 3 && p->embedding; k++) p->embedding[3 * i + k] = rgb[k] / 255.0f + middle[k] / 255.0f;
         if (p->channel) p->channel[2 * i] = 0.3f, p->channel[2 * i + 1] = 0.6f;

@@ -38,6 +38,10 @@ run 0 "" compare worse before
 grep -q ' better$' out || fail "no line is better"
 run 0 "" compare before before
 [ "$(grep -c ' same$' out)" = 6 ] || fail "a run is not the same as itself"
+run 0 "" compare before before --fail-on pending
+refused 7 compare before before --margin 0 --fail-on pending
+[ "$(grep -c ' pending$' out)" = 6 ] || fail "no change at all is shown by a few objects"
+refused 2 compare before worse --margin 0.6
 run 1 "" compare before worse --json
 python3 -c "import json; assert json.load(open('out'))['changes'][0]['verdict'] == 'worse'" || fail "the JSON of a check"
 run 1 "" compare before worse --junit ci.xml --sarif ci.sarif --summary ci.md

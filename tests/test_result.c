@@ -291,10 +291,10 @@ TEST(a_table_has_formats_and_lines_below_rows)
 
 TEST(a_direction_is_found_by_name_or_title)
 {
-    assert_true(spot_lower_is_better(row, "gap"));
-    assert_false(spot_lower_is_better(row, "accuracy"));
-    assert_false(spot_lower_is_better(row, "range"));
-    assert_false(spot_lower_is_better(row, "no such column"));
+    assert_int_equal(spot_quantity_sign(row, "gap"), -1);
+    assert_int_equal(spot_quantity_sign(row, "accuracy"), 1);
+    assert_int_equal(spot_quantity_sign(row, "range"), 0);
+    assert_int_equal(spot_quantity_sign(row, "no such column"), 0);
 }
 
 TEST(csv_has_a_column_a_number)

@@ -27,7 +27,8 @@ static const cli_row table[] = {
 /* Runs are compared under their study: no option says how. */
 static void refuse_rows(const struct argp_state *state, const char *run)
 {
-    static const char *const taken[] = { "json", "junit", "sarif", "summary", "replace", "device", "threads", "log" };
+    static const char *const taken[] = { "json", "junit", "sarif", "summary", "replace", "margin", "fail-on", "device",
+                                        "threads", "log" };
 
     for (const cli_row *row = table; row->kind; row++) {
         bool is_taken = !row->name;
@@ -89,6 +90,6 @@ const cli_command cli_compare_command = {
     "changed, is mended, better, same, worse, new, or pending where the rows cannot tell. A folder gives its rows' labels, "
     "features and methods; ROWS.yaml may hold --embeddings, --labels, --ids and --images, as for `spotter discover`. A run "
     "of `spotter background`, `examine` or `shifts` is DIR, or DIR:MODEL of several models: each number of the "
-    "study is tested over the pictures, objects or classes that both runs have.", table, check_options,
-    .work = compare_versions, CLI_OPTIONS(a), .machine = true, .fill = store_defaults
+    "study is tested over the pictures, objects or classes that both runs have, against the same --margin.", table,
+    check_options, .work = compare_versions, CLI_OPTIONS(a), .machine = true, .fill = store_defaults
 };

@@ -35,17 +35,18 @@ typedef struct {
       .help = "probabilities of version 1 in place of those of its findings, with --labels and --embeddings" },              \
     { "logits", 0, NULL, CLI_ON, CLI_AT(member.from.files.logits), .flags = CLI_ROWS | CLI_MORE,                             \
       .help = "files of probabilities have scores before the softmax, of which probabilities are made" },                    \
-    { .kind = CLI_HEADING, .help = "Slices of findings and probabilities:", .flags = FLAGS },                                \
-    { "margin", 0, "X", CLI_TEXT, CLI_AT(member.margin), .otherwise = "0.05",                              \
-      .help = "difference of error rates that counts as none: worse is more than that, beyond chance (with 3 files "           \
-              "of --retrain more than these differ by)" },                     \
+    { .kind = CLI_HEADING, .help = "The verdict, and slices of findings and probabilities:", .flags = FLAGS },               \
+    { "margin", 0, "X", CLI_TEXT, CLI_AT(member.margin), .otherwise = "0.05",                                                \
+      .help = "difference of error rates, or of a run's numbers, that counts as none: worse is more than that, beyond chance "\
+              "(with 3 files of --retrain more than these differ by)" },                                                     \
     { "guard", 0, "RULE[@X]", CLI_TEXT, CLI_AT(member.guards), .flags = CLI_LINES,                                           \
       .help = "rows on which no version shall be worse, such as \"places & colour=grey\", asked before all slices, with a " \
               "margin of their own behind @; again for more of them" },                                                      \
     { "retrain", 0, "P,P", CLI_TEXT, CLI_AT(member.from.retrain), .flags = CLI_ROWS_PATH,                                    \
       .help = "probabilities of further trainings of version 1, 3 or more: a change counts beyond their spread" },           \
     { "fail-on", 0, "worse|pending", CLI_CHOICE, CLI_AT(member.fail_on), .preset = "worse",                                  \
-      .help = "pending: exit code 7 where nothing is worse, but the rows cannot tell of all rows, a class or a guard" },     \
+      .help = "pending: exit code 7 where nothing is worse, but the rows cannot tell of all rows, a class, a guard "         \
+              "or a number of a run" },                                                                                      \
     { "class", 0, "NAME|N|each|all", CLI_TEXT, CLI_AT(member.cls), .otherwise = "each",                                      \
       .help = "class whose slices are compared; each class in turn; or all rows at once" },                                  \
     { "method", 'm', "M[,M]", CLI_TEXT, CLI_AT(member.method), .otherwise = "those of the findings, else of discover",       \
@@ -74,12 +75,15 @@ typedef struct {
 
 void        cli_comparison_defaults(cli_comparison *o);
 
-/* Findings and probabilities; runs of a study, of which o has json and ci alone. */
+/* Findings and probabilities; runs of a study, of which o has json, margin, fail_on and ci alone. */
 spot_status cli_compare_rows  (spot_ctx *c, cli_comparison *o);
 spot_status cli_compare_models(spot_ctx *c, const char *before, const char *now, cli_comparison *o);
 
 /* The files of a comparison, before cli_ci_begin. */
 void        cli_comparison_take(cli_comparison *o);
+
+/* A margin, which is called `whose` in a message. */
+spot_status cli_margin_read(spot_ctx *c, double *x, const char *text, const char *whose);
 
 /* compare_print.c */
 void        cli_versions_print(const spot_versions *v, const spot_subject *s);

@@ -28,10 +28,25 @@ static void print_change(const spot_model_comparison *k, const spot_model_change
     printf("%-11s  %7d", x->of.name, x->objects);
     if (k->words->is_share) printf("  %5.1f %%  %5.1f %%", 100 * x->before, 100 * x->now);
     else printf("   %6.3f   %6.3f", x->before, x->now);
-    if (k->words->by_size && k->words->is_share)
+    if (k->words->is_share)
         printf("  %+6.1f [%+6.1f, %+6.1f]", 100 * x->change.value, 100 * x->change.low, 100 * x->change.high);
-    else if (k->words->by_size) printf("  %+6.3f [%+6.3f, %+6.3f]", x->change.value, x->change.low, x->change.high);
-    printf("  %5d  %6d  %8.2g  %s\n", x->worse, x->better, x->p, spot_model_change_word(x));
+    else printf("  %+6.3f [%+6.3f, %+6.3f]", x->change.value, x->change.low, x->change.high);
+    printf("  %5d  %6d", x->worse, x->better);
+    if (x->of.sign) printf("  %8.2g", fmin(x->p_worse, x->p_better));
+    else printf("  %8s", "-");
+    if (x->needed > 0 && isfinite(x->needed)) printf("  %5.0f", ceil(x->needed));
+    else printf("  %5s", x->needed > 0 ? "-" : "");
+    printf("  %s\n", spot_model_change_word(x));
+}
+
+/* The words of the table. */
+static void explain(const spot_model_comparison *k)
+{
+    printf("worse, better: by more than ");
+    if (k->words->is_share) printf("%g points", 100 * k->margin);
+    else printf("%g", k->margin);
+    printf(" beyond chance; same: no worsening by more, beyond chance;\npending: these %s cannot tell, and as many as `needs` "
+           "says could, if the change stays as it is (-: no number)\n", k->words->objects);
 }
 
 static void print_text(const spot_model_comparison *k)
@@ -40,28 +55,31 @@ static void print_text(const spot_model_comparison *k)
 
     printf("%s -> %s\n", k->before, k->now);
     if (width) spot_text_column(stdout, k->words->group, width);
-    printf("%-11s  %7s  %7s  %7s%s  %5s  %6s  %8s\n", k->words->quantity, k->words->objects, "before", "now",
-           k->words->by_size ? "  change [95 %]          " : "", k->words->worse, k->words->better, "p (Holm)");
+    printf("%-11s  %7s  %7s  %7s%s  %5s  %6s  %8s  %5s\n", k->words->quantity, k->words->objects, "before", "now",
+           "  change [95 %]          ", k->words->worse, k->words->better, "p (Holm)", "needs");
     for (int i = 0; i < k->changes; i++) print_change(k, &k->change[i], width);
     printf("\n%d %s", k->objects, k->words->objects);
     for (int i = 0; i < k->facts.n; i++) printf(", %s: %d", k->facts.of[i].name, k->facts.of[i].value);
     printf("; %s\n", k->words->note);
+    explain(k);
     if (k->left_out) printf("%d %s are in one of the runs alone and are left out\n", k->left_out, k->words->objects);
     if (!spot_is_significant(k->least_p, SPOT_LEVEL))
-        printf("so few %s cannot show a change: their least p is %.2g, whatever happens; examine more\n", k->words->objects,
+        printf("so few %s cannot show anything: their least p is %.2g, whatever happens; examine more\n", k->words->objects,
                k->least_p);
 }
 
-static spot_status print_json(spot_ctx *c, const spot_model_comparison *k, const spot_quantity *columns, const char *now)
+static spot_status print_json(spot_ctx *c, const spot_model_comparison *k, const spot_quantity *columns, const char *now,
+                              spot_status how)
 {
     spot_json j;
 
-    SPOT_TRY(cli_json_open(c, &j, k->failed ? SPOT_CHECK : SPOT_OK, now));
+    SPOT_TRY(cli_json_open(c, &j, how, now));
     spot_json_put_text(&j, "before", k->before);
     spot_json_put_text(&j, "now", k->now);
     spot_json_put_int(&j, k->words->objects, k->objects);
     spot_json_put_int(&j, "left_out", k->left_out);
     for (int i = 0; i < k->facts.n; i++) spot_json_put_int(&j, k->facts.of[i].name, k->facts.of[i].value);
+    spot_json_put_real(&j, "margin", k->margin);
     spot_json_put_real(&j, "least_p", k->least_p);
     spot_json_array(&j, "changes", k->changes, k->changes);
     for (int i = 0; i < k->changes; i++) {
@@ -74,19 +92,30 @@ static spot_status print_json(spot_ctx *c, const spot_model_comparison *k, const
     return SPOT_OK;
 }
 
+static spot_status status_of(spot_ctx *c, const char *before, const char *now, spot_status how)
+{
+    if (how == SPOT_OK) return how;
+    return how == SPOT_CHECK ? spot_fail(c, how, "%s is worse than %s", now, before)
+                             : spot_fail(c, how, "nothing is shown to be worse in %s, but a number is pending", now);
+}
+
 spot_status cli_compare_models(spot_ctx *c, const char *before, const char *now, cli_comparison *o)
 {
+    double margin = spot_versions_defaults().margin;
     spot_model_comparison k;
     spot_ci_report r;
-    spot_status s = spot_models_compare(c, &k, before, now);
+    spot_status s, how;
 
+    if (o->margin) SPOT_TRY(cli_margin_read(c, &margin, o->margin, "--margin"));
+    s = spot_models_compare(c, &k, before, now, margin);
+    how = k.failed ? SPOT_CHECK : k.pending && o->fail_on ? SPOT_PENDING : SPOT_OK;
     spot_plain(k.before), spot_plain(k.now);
     for (int i = 0; i < k.changes; i++) spot_plain(k.change[i].of.group);
     if (s == SPOT_OK) spot_models_ci(&r, &k), r.input = now;
-    if (s == SPOT_OK && o->json) s = print_json(c, &k, r.column, now);
+    if (s == SPOT_OK && o->json) s = print_json(c, &k, r.column, now, how);
     else if (s == SPOT_OK) print_text(&k);
     if (s == SPOT_OK) s = cli_ci_write(c, &o->ci, &r);
-    if (s == SPOT_OK && k.failed) s = spot_fail(c, SPOT_CHECK, "%s is worse than %s", now, before);
+    if (s == SPOT_OK) s = status_of(c, before, now, how);
     spot_memory_close(&k.memory);
     return s;
 }

@@ -194,7 +194,7 @@ static void close_guards(guard_list *g)
     g->n = 0;
 }
 
-static spot_status read_margin(spot_ctx *c, double *x, const char *text, const char *whose)
+spot_status cli_margin_read(spot_ctx *c, double *x, const char *text, const char *whose)
 {
     char *end;
 
@@ -214,7 +214,7 @@ static spot_status read_guard(spot_ctx *c, guard_list *g, const cli_comparison *
     const char *number = at ? at + 1 + strspn(at + 1, " \t") : "";
 
     if (*number && strchr("0123456789.-", *number)) {
-        SPOT_TRY(read_margin(c, &margin, number, "the margin of a guard"));
+        SPOT_TRY(cli_margin_read(c, &margin, number, "the margin of a guard"));
         while (at > rule && strchr(" \t", at[-1])) at--;
         *at = 0;
     }
@@ -265,7 +265,7 @@ static spot_status compare_subjects(spot_ctx *c, cli_comparison *o, const spot_v
     spot_status how;
 
     if (o->margin) {
-        SPOT_TRY(read_margin(c, &k.margin, o->margin, "--margin"));
+        SPOT_TRY(cli_margin_read(c, &k.margin, o->margin, "--margin"));
         k.beyond = k.margin;
     }
     SPOT_TRY(name_versions(c, name, o));

@@ -119,8 +119,8 @@ const spot_quantity *spot_quantity_find(const spot_quantity *q, const char *word
     return found;
 }
 
-bool spot_lower_is_better(const spot_quantity *q, const char *word)
+int spot_quantity_sign(const spot_quantity *q, const char *word)
 {
     q = spot_quantity_find(q, word);
-    return q && q->direction == SPOT_LOWER_IS_BETTER;
+    return q ? (q->direction == SPOT_HIGHER_IS_BETTER) - (q->direction == SPOT_LOWER_IS_BETTER) : 0;
 }

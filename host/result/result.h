@@ -137,8 +137,8 @@ int spot_quantity_change(const spot_quantity *q, double before, double now);
 /* The column with this name or title; NULL: there is none. */
 const spot_quantity *spot_quantity_find(const spot_quantity *q, const char *word);
 
-/* Whether a lower value of the column with this name or title is better; false where there is none. */
-bool spot_lower_is_better(const spot_quantity *q, const char *word);
+/* 1: a higher value of the column with this name or title is better; -1: a lower one; 0: it is only shown, or not there. */
+int spot_quantity_sign(const spot_quantity *q, const char *word);
 
 /* ---- JSON ---- */
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "stats/paired.h"
-#include "stats/statistics.h"
+#include "stats/gatekeeping.h"
+#include "versions/model_test.h"
 #include "versions/version_values.h"
 
 /* ---- values ---- */
@@ -24,12 +24,32 @@ spot_status spot_version_values_open(spot_ctx *c, spot_version_values *v, int ob
 
 /* ---- tests ---- */
 
+typedef enum { WORSE, BETTER, SAME, FAMILIES } family;
+
 typedef struct {
     int    *match;                 /* (objects of the first version): the object of the second with the same id; -1: none */
-    double *difference;            /* (objects) */
-    double *p;                     /* (quantities) */
+    double *worsening;             /* (objects) */
+    spot_model_test *test;         /* (quantities): of each change */
+    int    *judged;                /* (quantities): the changes that are not only shown; `tests` of them */
+    double *p, *at;                /* (FAMILIES, quantities): of the judged ones; at: see gatekeeping.h */
     spot_ranked_p *scratch;        /* (quantities) */
+    int    tests;
 } compare_room;
+
+static spot_status open_room(spot_ctx *c, compare_room *r, spot_memory **memory, int objects, int quantities)
+{
+    const size_t n = (size_t)quantities;
+
+    *r = (compare_room){
+        .match = spot_memory_take(memory, (size_t)objects * sizeof *r->match),
+        .worsening = spot_memory_take(memory, (size_t)objects * sizeof *r->worsening),
+        .test = spot_memory_take(memory, n * sizeof *r->test), .judged = spot_memory_take(memory, n * sizeof *r->judged),
+        .p = spot_memory_take(memory, FAMILIES * n * sizeof *r->p),
+        .at = spot_memory_take(memory, FAMILIES * n * sizeof *r->at),
+        .scratch = spot_memory_take(memory, n * sizeof *r->scratch) };
+    return r->match && r->worsening && r->test && r->judged && r->p && r->at && r->scratch ? SPOT_OK
+         : spot_fail(c, SPOT_NOMEM, "no memory to compare %d objects", objects);
+}
 
 /* The runs mostly have the same objects in the same order. Returns how many both have. */
 static int match_objects(int *match, const spot_version_values *a, const spot_version_values *b)
@@ -45,78 +65,87 @@ static int match_objects(int *match, const spot_version_values *a, const spot_ve
     return both;
 }
 
-/* The least p of n objects before the correction: all change to one side. */
-static double least_of(int n) { return fmin(1, 2 * pow(0.5, n)); }
-
-/* Sums up quantity q over the objects that have it on both sides; x->objects of them have a difference. */
+/* Sums up quantity q over the objects that have it on both sides; x->objects of them have a worsening. */
 static void add_objects(spot_model_change *x, const spot_version_values v[SPOT_VERSIONS], int q, const compare_room *r)
 {
-    const double sign = v[0].quantity[q].lower_is_better ? -1 : 1;
+    const double sign = v[0].quantity[q].sign < 0 ? -1 : 1;
 
-    *x = (spot_model_change){ .of = v[0].quantity[q], .change = { NAN, NAN, NAN } };
+    *x = (spot_model_change){ .of = v[0].quantity[q], .p_worse = NAN, .p_better = NAN, .p_same = NAN };
     for (int i = 0; i < v[0].objects; i++) {
         if (r->match[i] < 0) continue;
         const double was = *spot_version_value(&v[0], q, i), is = *spot_version_value(&v[1], q, r->match[i]);
         if (!isfinite(was) || !isfinite(is)) continue;
         x->before += was, x->now += is;
         x->worse += sign * is < sign * was, x->better += sign * is > sign * was;
-        r->difference[x->objects++] = is - was;
+        r->worsening[x->objects++] = sign * (was - is);
     }
 }
 
-static spot_status test_quantity(spot_ctx *c, spot_model_change *x, const spot_model_words *words, const compare_room *r, int q)
+static spot_status test_quantity(spot_ctx *c, spot_model_change *x, spot_model_test *t, const compare_room *r, int q)
 {
-    spot_difference d;
-
     x->before /= x->objects, x->now /= x->objects;
-    if (!words->by_size) {
-        x->p = spot_mcnemar(x->worse, x->better);
-        return SPOT_OK;
-    }
-    SPOT_TRY(spot_difference_of(c, &d, r->difference, x->objects, NULL, 0, (uint32_t)q));
-    x->change = (spot_interval){ d.mean, d.low, d.high };
-    x->p = fmax(fmin(1, 2 * d.p), least_of(x->worse + x->better));     /* drawn signs may miss the least p */
+    SPOT_TRY(spot_model_test_of(c, t, x->of.scale, r->worsening, x->objects, (uint32_t)q));
+    x->change = x->of.sign < 0 ? t->interval
+              : (spot_interval){ x->now - x->before, 0 - t->interval.high, 0 - t->interval.low };     /* no -0 */
     return SPOT_OK;
 }
 
-static void judge_changes(spot_model_comparison *k, const compare_room *r)
+/* ---- verdicts ---- */
+
+static double p_of(const spot_model_test *t, double margin, family f)
 {
-    for (int i = 0; i < k->changes; i++) r->p[i] = k->change[i].p;
-    spot_holm(r->p, k->changes, r->scratch);
-    k->least_p = fmin(1, k->changes * least_of(k->objects));
-    for (int i = 0; i < k->changes; i++) {
-        spot_model_change *x = &k->change[i];
-        const double rise = !k->words->by_size ? x->better - x->worse
-                          : x->of.lower_is_better ? -x->change.value : x->change.value;
-        x->p = r->p[i];
-        x->is_worse = spot_is_significant(x->p, SPOT_LEVEL) && rise < 0;
-        x->is_better = spot_is_significant(x->p, SPOT_LEVEL) && rise > 0;
-        k->failed |= x->is_worse;
+    return f == WORSE ? spot_model_above(t, margin) : spot_model_below(t, f == BETTER ? -margin : margin);
+}
+
+static void judge_change(spot_model_comparison *k, const compare_room *r, int i)
+{
+    spot_model_change *x = &k->change[r->judged[i]];
+    const spot_model_test *t = &r->test[r->judged[i]];
+    const double rise = x->of.sign < 0 ? x->change.value : -x->change.value;
+    const int n = r->tests;
+
+    x->p_worse = r->p[WORSE * n + i], x->p_better = r->p[BETTER * n + i], x->p_same = r->p[SAME * n + i];
+    x->verdict = spot_is_significant(x->p_worse, SPOT_LEVEL) ? SPOT_CHANGE_WORSE
+               : spot_is_significant(x->p_better, SPOT_LEVEL) ? SPOT_CHANGE_BETTER
+               : spot_is_significant(x->p_same, SPOT_LEVEL) ? SPOT_CHANGE_SAME : SPOT_CHANGE_PENDING;
+    if (x->verdict == SPOT_CHANGE_PENDING)
+        x->needed = spot_model_needed(t, k->margin, r->at[(rise < k->margin ? SAME : WORSE) * n + i]);
+    k->failed |= x->verdict == SPOT_CHANGE_WORSE;
+    k->pending |= x->verdict == SPOT_CHANGE_PENDING;
+}
+
+static void judge_changes(spot_model_comparison *k, compare_room *r)
+{
+    for (int i = 0; i < k->changes; i++)
+        if (k->change[i].of.sign) r->judged[r->tests++] = i;
+    for (int f = 0; f < FAMILIES; f++) {
+        double *p = r->p + f * r->tests;
+        for (int i = 0; i < r->tests; i++) p[i] = p_of(&r->test[r->judged[i]], k->margin, (family)f);
+        spot_gatekeep(p, r->at + f * r->tests, &(spot_gate){ r->tests, 1 }, 1, SPOT_LEVEL, r->scratch);
     }
+    for (int i = 0; i < r->tests; i++) judge_change(k, r, i);
+    k->pending &= !k->failed;
+    k->least_p = fmin(1, r->tests * ldexp(1, -k->objects));
 }
 
 const char *spot_model_change_word(const spot_model_change *x)
 {
-    return x->is_worse ? "worse" : x->is_better ? "better" : x->worse + x->better ? "not shown" : "same";
+    return x->of.sign ? spot_change_verdict_name(x->verdict) : "only shown";
 }
 
 spot_status spot_model_values_compare(spot_ctx *c, spot_model_comparison *k, const spot_model_words *words,
-                                      const spot_version_values v[SPOT_VERSIONS])
+                                      const spot_version_values v[SPOT_VERSIONS], double margin)
 {
-    const size_t objects = (size_t)v[0].objects, quantities = (size_t)v[0].quantities;
     compare_room r;
 
     k->words = words;
     k->facts = v[0].facts;
+    k->margin = margin;
     memcpy(k->before, v[0].name, sizeof k->before);
     memcpy(k->now, v[1].name, sizeof k->now);
-    k->change = spot_memory_take(&k->memory, quantities * sizeof *k->change);
-    r.match = spot_memory_take(&k->memory, objects * sizeof *r.match);
-    r.difference = spot_memory_take(&k->memory, objects * sizeof *r.difference);
-    r.p = spot_memory_take(&k->memory, quantities * sizeof *r.p);
-    r.scratch = spot_memory_take(&k->memory, quantities * sizeof *r.scratch);
-    if (!k->change || !r.match || !r.difference || !r.p || !r.scratch)
-        return spot_fail(c, SPOT_NOMEM, "no memory to compare %d objects", v[0].objects);
+    k->change = spot_memory_take(&k->memory, (size_t)v[0].quantities * sizeof *k->change);
+    if (!k->change) return spot_fail(c, SPOT_NOMEM, "no memory to compare %d numbers", v[0].quantities);
+    SPOT_TRY(open_room(c, &r, &k->memory, v[0].objects, v[0].quantities));
     k->objects = match_objects(r.match, &v[0], &v[1]);
     k->left_out = v[0].objects + v[1].objects - 2 * k->objects;
     if (!k->objects)
@@ -125,7 +154,7 @@ spot_status spot_model_values_compare(spot_ctx *c, spot_model_comparison *k, con
     for (int q = 0; q < v[0].quantities; q++) {
         add_objects(&k->change[k->changes], v, q, &r);
         if (!k->change[k->changes].objects) continue;
-        SPOT_TRY(test_quantity(c, &k->change[k->changes], words, &r, q));
+        SPOT_TRY(test_quantity(c, &k->change[k->changes], &r.test[k->changes], &r, q));
         k->changes++;
     }
     judge_changes(k, &r);

@@ -60,7 +60,7 @@ static spot_status choose_reader(spot_ctx *c, const spot_version_reader **r, con
     return spot_fail(c, SPOT_INPUT, "%s is of the study \"%s\", which this version does not have", p[0].dir, study[0]);
 }
 
-spot_status spot_models_compare(spot_ctx *c, spot_model_comparison *k, const char *before, const char *now)
+spot_status spot_models_compare(spot_ctx *c, spot_model_comparison *k, const char *before, const char *now, double margin)
 {
     spot_version_place place[SPOT_VERSIONS];
     spot_version_values v[SPOT_VERSIONS] = { 0 };
@@ -72,7 +72,7 @@ spot_status spot_models_compare(spot_ctx *c, spot_model_comparison *k, const cha
     SPOT_TRY(spot_version_place_of(c, &place[1], now));
     SPOT_TRY(choose_reader(c, &r, place));
     s = r->read(c, v, place);
-    if (s == SPOT_OK) s = spot_model_values_compare(c, k, &r->words, v);
+    if (s == SPOT_OK) s = spot_model_values_compare(c, k, &r->words, v, margin);
     spot_memory_close(&v[0].memory), spot_memory_close(&v[1].memory);
     return s;
 }

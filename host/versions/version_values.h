@@ -44,6 +44,6 @@ const spot_version_reader *spot_version_reader_of(const spot_version_place *p);
 
 /* Compares values in memory. k is zeroed before; the caller closes its memory, also after a failure. */
 spot_status spot_model_values_compare(spot_ctx *c, spot_model_comparison *k, const spot_model_words *words,
-                                      const spot_version_values v[SPOT_VERSIONS]);
+                                      const spot_version_values v[SPOT_VERSIONS], double margin);
 
 #endif

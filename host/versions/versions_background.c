@@ -1,5 +1,6 @@
 /* versions_background.c - what spotter background tells of two versions of a model: of every target, the share of right answers
- * in each set of pictures, and whether some background turns it. */
+ * in each set of pictures, and whether some background turns it. A set without the object is only shown: there the class can
+ * only be guessed from the background, which a model need not do. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +47,8 @@ static spot_status fill_values(spot_ctx *c, spot_version_values *v, const backgr
     memcpy(v->name, b->run.unit[model].name, sizeof v->name);
     for (int q = 0; q < QUANTITIES; q++) {
         snprintf(v->quantity[q].name, sizeof v->quantity[q].name, "%s", q == TURNED ? "turned" : spot_background_set_name(q));
-        v->quantity[q].lower_is_better = spot_lower_is_better(spot_background_models.rows, v->quantity[q].name);
+        v->quantity[q].sign = spot_quantity_sign(spot_background_models.rows, v->quantity[q].name);
+        v->quantity[q].scale = q == SPOT_SET_SUITE ? SPOT_MODEL_SHARE : SPOT_MODEL_ANSWER;
     }
     for (int t = 0; t < targets; t++) {
         snprintf(v->id[t], sizeof v->id[t], "%d", t);
@@ -86,6 +88,7 @@ const spot_version_reader spot_background_versions = {
     "background",
     { .quantity = "set", .objects = "targets", .worse = "lost", .better = "gained", .is_share = true,
       .advice = "examine both models with one config",
-      .note = "lost, gained: targets that became worse, better; turned: objects that both know and some background turns" },
+      .note = "lost, gained: targets that became worse, better; turned: objects that both know and some background turns; "
+              "no-fg has no object" },
     read_versions
 };

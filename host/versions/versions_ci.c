@@ -147,13 +147,14 @@ void spot_versions_ci(spot_ci_report *r, const spot_versions_root *root)
 
 /* ---- a study's numbers ---- */
 
-enum { MODEL_WORSE, MODEL_BETTER, MODEL_SAME, MODEL_OPEN };
+enum { MODEL_WORSE, MODEL_BETTER, MODEL_SAME, MODEL_PENDING, MODEL_SHOWN };
 
 static const spot_ci_rule model_rules[] = {
-    [MODEL_WORSE] = { "worse", "version 2 is worse: p is at most 0.05, corrected over all numbers", SPOT_CI_FAILED },
-    [MODEL_BETTER] = { "better", "version 2 is better: p is at most 0.05, corrected over all numbers", SPOT_CI_FINE },
-    [MODEL_SAME] = { "same", "nothing changed", SPOT_CI_FINE },
-    [MODEL_OPEN] = { "not shown", "no change is shown", SPOT_CI_FINE },
+    [MODEL_WORSE] = { "worse", "version 2 is worse by more than the margin, beyond chance", SPOT_CI_FAILED },
+    [MODEL_BETTER] = { "better", "version 2 is better by more than the margin, beyond chance", SPOT_CI_FINE },
+    [MODEL_SAME] = { "same", "version 2 is not worse by more than the margin, beyond chance", SPOT_CI_FINE },
+    [MODEL_PENDING] = { "pending", "so few objects cannot tell whether the versions differ; more would", SPOT_CI_OPEN },
+    [MODEL_SHOWN] = { "only shown", "a change of this number is neither good nor bad", SPOT_CI_FINE },
 };
 
 static long count_changes(const void *root) { return ((const spot_model_comparison *)root)->changes; }
@@ -166,7 +167,8 @@ static bool get_change(void *out, const void *root, long i)
 
 static int rule_of(const spot_model_change *x)
 {
-    return x->is_worse ? MODEL_WORSE : x->is_better ? MODEL_BETTER : x->worse + x->better ? MODEL_OPEN : MODEL_SAME;
+    return !x->of.sign ? MODEL_SHOWN : x->verdict == SPOT_CHANGE_WORSE ? MODEL_WORSE
+         : x->verdict == SPOT_CHANGE_BETTER ? MODEL_BETTER : x->verdict == SPOT_CHANGE_SAME ? MODEL_SAME : MODEL_PENDING;
 }
 
 static int judge_change(char name[SPOT_CI_NAME], const void *row)
@@ -178,6 +180,18 @@ static int judge_change(char name[SPOT_CI_NAME], const void *row)
 }
 
 static void verdict_of(spot_quantity_value *v, const void *row) { v->text = spot_model_change_word(row); }
+
+static void model_p(spot_quantity_value *v, const void *row)
+{
+    v->value = fmin(((const spot_model_change *)row)->p_worse, ((const spot_model_change *)row)->p_better);
+}
+
+static void model_needed(spot_quantity_value *v, const void *row)
+{
+    const double needed = ((const spot_model_change *)row)->needed;
+
+    if (needed > 0 && isfinite(needed)) v->value = ceil(needed);
+}
 
 /* The columns in the words of the study: of its reports, and of the JSON object. */
 static void describe_changes(spot_quantity *q, const spot_model_words *w)
@@ -191,13 +205,16 @@ static void describe_changes(spot_quantity *q, const spot_model_words *w)
     *q++ = S(w->objects, objects, w->objects, .unit = SPOT_UNIT_COUNT);
     *q++ = S("before", before, "before", .unit = unit);
     *q++ = S("now", now, "now", .unit = unit);
-    if (w->by_size)
-        *q++ = S("change", change, "change [95 %]", .unit = w->is_share ? SPOT_UNIT_POINTS : unit,
-                 .format = w->is_share ? "%+.1f" : "%+.3f",
-                 .about = w->is_share ? "now less before, in points" : "now less before");
+    *q++ = S("change", change, "change [95 %]", .unit = w->is_share ? SPOT_UNIT_POINTS : unit,
+             .format = w->is_share ? "%+.1f" : "%+.3f",
+             .about = w->is_share ? "now less before, in points" : "now less before");
     *q++ = S(w->worse, worse, w->worse, .unit = SPOT_UNIT_COUNT);
     *q++ = S(w->better, better, w->better, .unit = SPOT_UNIT_COUNT);
-    *q++ = S("p", p, "p", .format = "%.2g", .about = "two-sided, corrected over all numbers");
+    *q++ = (spot_quantity)SPOT_COMPUTED("p", SPOT_AS_REAL, model_p, .title = "p", .format = "%.2g",
+                                        .about = "of the likelier direction, corrected over all numbers");
+    *q++ = S("p_same", p_same, "p of same", .format = "%.2g", .about = "of no worsening beyond the margin, corrected");
+    *q++ = (spot_quantity)SPOT_COMPUTED("needed", SPOT_AS_INT, model_needed, .title = "needs", .unit = SPOT_UNIT_COUNT,
+                                        .about = "as many would decide, if the change stays as it is");
     *q++ = (spot_quantity)SPOT_COMPUTED("verdict", SPOT_AS_TEXT, verdict_of, .title = "verdict");
     *q = (spot_quantity)SPOT_QUANTITIES_END;
 #undef S
@@ -214,7 +231,7 @@ void spot_models_ci(spot_ci_report *r, const spot_model_comparison *k)
     r->list = (spot_quantity)SPOT_ROWS("changes", SPOT_AS_LIST, NULL, spot_model_change, count_changes, get_change);
     r->list.rows = r->column;
     memcpy(r->rule, model_rules, sizeof model_rules);
-    for (int i = 0; i < k->changes; i++) worse += k->change[i].is_worse;
+    for (int i = 0; i < k->changes; i++) worse += k->change[i].verdict == SPOT_CHANGE_WORSE;
     snprintf(r->subject, sizeof r->subject, "%s -> %s, %d %s", k->before, k->now, k->objects, k->words->objects);
     if (worse) snprintf(r->verdict, sizeof r->verdict, "worse: %d of %d numbers", worse, k->changes);
     else snprintf(r->verdict, sizeof r->verdict, "nothing is shown to be worse in %d numbers", k->changes);

@@ -29,6 +29,7 @@ static void fill_unit(spot_version_values *v, const spot_shifts_results *r, int 
 
     snprintf(v->quantity[q].group, sizeof v->quantity[q].group, "%s", u->name);
     strcpy(v->quantity[q].name, "accuracy");
+    v->quantity[q].sign = 1, v->quantity[q].scale = SPOT_MODEL_NUMBER;
     for (int k = 0; k < u->classes; k++)
         if (class_counts(r, u, set, k)) *spot_version_value(v, q, k) = (double)right[k] / u->count[set][k];
 }
@@ -86,8 +87,8 @@ static spot_status read_versions(spot_ctx *c, spot_version_values v[SPOT_VERSION
 
 const spot_version_reader spot_shifts_versions = {
     "shifts",
-    { .group = "folder", .quantity = "quantity", .objects = "classes", .worse = "worse", .better = "better", .by_size = true,
-      .is_share = true, .advice = "run both models with one config",
+    { .group = "folder", .quantity = "quantity", .objects = "classes", .worse = "worse", .better = "better", .is_share = true,
+      .advice = "run both models with one config",
       .note = "accuracy: mean over classes; worse, better: classes whose accuracy fell, rose" },
     read_versions
 };

@@ -204,23 +204,36 @@ spot_status spot_versions_place(spot_ctx *c, const char *dir, const char *advice
 
 /* ---- 2. two models that a study has examined ---- */
 
+/* Values of an object: 0 or 1; a share of its own pictures, which may change as a whole; a number between 0 and 1. */
+typedef enum { SPOT_MODEL_ANSWER, SPOT_MODEL_SHARE, SPOT_MODEL_NUMBER } spot_model_scale;
+
 /* A number that the study has of each of its objects: "cem", "lowest"; "", "mixed-rand"; "clean, in the snow", "accuracy". */
 typedef struct {
     char group[160], name[32];     /* group: "" where the study has no groups */
-    bool lower_is_better;
+    int  sign;                     /* 1: higher is better; -1: lower is better; 0: neither, the number is only shown */
+    spot_model_scale scale;
 } spot_model_quantity;
 
-/* The change of one number over the objects that have it on both sides. p: two-sided, corrected over all changes (Holm). */
+/* The change of one number over the objects that have it on both sides. Verdicts are those of part 1, for the mean worsening
+ * against the margin, at 5 % for each family (worse, better, same) over all numbers that are judged (Holm). The p of a test is
+ *
+ *     answers    Tango's score test and not less than McNemar's
+ *     shares     the same with the sums of changes for counts of objects, not less than Student's t, nor than the exact test of
+ *                the signs of the objects' changes
+ *     numbers    Student's t of the objects' worsenings less the margin; not less than the test of their signs, which is exact
+ *                for no change, nor than 2^-objects */
 typedef struct {
     spot_model_quantity of;
+    spot_change_verdict verdict;   /* worse, better, same or pending; pending where the number is only shown, too */
     int    objects;
     double before, now;            /* means over them */
-    spot_interval change;          /* now - before, 95 % by a bootstrap over objects (BCa); NaN where words.by_size is false */
-    int    worse, better;          /* objects that changed */
-    double p;
-    bool   is_worse, is_better;    /* p at most 0.05 */
+    spot_interval change;          /* now - before, 95 %; of numbers by a bootstrap over objects (BCa) */
+    int    worse, better;          /* objects that changed; those that fell and rose where the number is only shown */
+    double p_worse, p_better, p_same;          /* one-sided, corrected; NaN: only shown */
+    double needed;                 /* pending: objects of this kind that would decide with 80 % probability, if the change stays
+                                    * as it is; INFINITY: it is the margin. 0: it is decided, or only shown */
 } spot_model_change;
-const char *spot_model_change_word(const spot_model_change *x);        /* "worse", "better", "not shown", "same" */
+const char *spot_model_change_word(const spot_model_change *x);        /* "worse", ... "pending"; "only shown" */
 
 /* How a study speaks of a comparison: heads of columns, which are keys of JSON, too. */
 typedef struct {
@@ -228,8 +241,6 @@ typedef struct {
     const char *quantity, *objects, *worse, *better;
     const char *note, *advice;     /* what the words mean; how to examine the same objects */
     bool is_share;                 /* numbers are shares */
-    bool by_size;                  /* the test looks at the sizes of changes (all signs are equally likely), else only at how
-                                    * many objects changed to each side (McNemar; for shares the sign test) */
 } spot_model_words;
 
 typedef struct { int n; struct { const char *name; int value; } of[4]; } spot_model_facts;      /* "seeds", 3 */
@@ -239,10 +250,12 @@ typedef struct {
     char   before[64], now[64];    /* names of the models */
     int    objects, left_out;      /* in both runs; in one of them alone */
     spot_model_facts facts;
+    double margin;                 /* worsenings up to it count as none */
     double least_p;                /* that so many objects can reach: above 0.05 nothing can be shown */
     int    changes;
     spot_model_change *change;     /* (changes) */
     bool   failed;                 /* something is worse */
+    bool   pending;                /* not failed, and a number that is judged is pending */
     spot_memory *memory;           /* holds the array; spot_memory_close frees it */
 } spot_model_comparison;
 
@@ -250,9 +263,10 @@ typedef struct {
  * "DIR:MODEL"; the longest directory that is there counts, whatever colons its name has. */
 bool spot_is_model_run(const char *version);
 
-/* SPOT_INPUT where the runs differ in more than the model: other objects, pictures or settings. SPOT_USAGE: runs of two
+/* margin: a share of objects, or a difference of p, from 0 (any change counts) to 0.5; usually spot_versions_defaults().margin.
+ * SPOT_INPUT where the runs differ in more than the model: other objects, pictures or settings. SPOT_USAGE: runs of two
  * studies, or of a sweep, whose networks have no versions. The caller closes k's memory, also after a failure. */
-spot_status spot_models_compare(spot_ctx *c, spot_model_comparison *k, const char *before, const char *now);
+spot_status spot_models_compare(spot_ctx *c, spot_model_comparison *k, const char *before, const char *now, double margin);
 
 #ifdef __cplusplus
 }
