@@ -101,7 +101,7 @@ ln -s target.md link.md
 run 0 "" compare hole fine.npy --summary link.md
 [ -L link.md ] && [ "$(head -1 target.md)" = "no line feed" ] && [ "$(wc -l < target.md)" -gt 5 ] || fail "a link: $(cat target.md)"
 spotter compare hole fine.npy --summary /dev/stdout > all.txt 2>err || fail "/dev/stdout"
-grep -q "^### spotter compare" all.txt && grep -q "^gained\|lost: right" all.txt || fail "/dev/stdout: $(cat all.txt)"
+grep -q "^### spotter compare" all.txt && grep -q "lost: turned wrong" all.txt || fail "/dev/stdout: $(cat all.txt)"
 mkfifo pipe
 timeout 20 cat pipe > piped &
 run 0 "" compare hole fine.npy --junit pipe

@@ -170,6 +170,28 @@ TEST(without_a_verdict_the_test_is_skipped)
     check_has(SPOT_CI_SUMMARY, &r, "### spotter discover: no verdict yet\n\n**others are missing.**\n", 1);
 }
 
+TEST(a_pending_verdict_that_ends_the_command_is_said)
+{
+    const int rows = 2;
+    spot_ci_report r = report(&rows, "0");
+
+    r.failed = false;
+    check_has(SPOT_CI_SUMMARY, &r, "### spotter compare: passed\n", 1);
+    r.pending = true;
+    check_has(SPOT_CI_SUMMARY, &r, "### spotter compare: pending\n", 1);
+    check_has(SPOT_CI_SARIF, &r, "\"exitCode\": 7\n", 1);
+}
+
+TEST(a_list_in_its_own_order_keeps_it_in_the_summary)
+{
+    const int rows = 4;
+    spot_ci_report r = report(&rows, "0");
+
+    check_has(SPOT_CI_SUMMARY, &r, "|\n| 3    | 4.7 % |  3.000 [2.000, 4.000] |\n| 2 ", 1);
+    r.ordered = true;
+    check_has(SPOT_CI_SUMMARY, &r, "|\n| 0    | 0.0 % | 0.000 [-1.000, 1.000] |\n| 2 ", 1);
+}
+
 TEST(a_command_that_failed_is_an_error)
 {
     spot_ci_report r = { .command = "check", .subject = "run", .status = SPOT_INPUT, .message = "row 3 is \"nan\"" };

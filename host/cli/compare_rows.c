@@ -133,6 +133,7 @@ static spot_status write_verdict(spot_ctx *c, cli_comparison *o, const spot_vers
     spot_versions_ci(&r, &root);
     if (o->html || o->out) path_of_page(page, sizeof page, o), r.page = page;
     r.input = o->from.second;
+    r.pending = v->pending && o->fail_on;
     return cli_ci_write(c, &o->ci, &r);
 }
 

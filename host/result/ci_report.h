@@ -20,6 +20,8 @@ typedef struct {
     const char *command;               /* "compare" */
     char subject[640], verdict[500];   /* whose verdict it is: "v1 -> v2"; the verdict, a sentence without its full stop */
     bool failed;                       /* the exit code is 1 */
+    bool pending;                      /* not failed, and the exit code says that the data cannot tell (SPOT_PENDING) */
+    bool ordered;                      /* the list has what matters most first, and the summary keeps its order */
     bool open;                         /* there is no verdict yet, and no row; `verdict` says why: a skipped test in JUnit */
     spot_quantity list;                /* LIST */
     spot_quantity column[SPOT_CI_COLUMNS];     /* room for columns that are described at run time */
@@ -35,8 +37,8 @@ typedef struct {
 
 typedef enum { SPOT_CI_JUNIT, SPOT_CI_SARIF, SPOT_CI_SUMMARY } spot_ci_format;
 
-/* Appends the report to out. The summary has at most ten rows, the failed ones first; SARIF at most 5,000, which is what GitHub
- * shows. */
+/* Appends the report to out. The summary has at most ten rows, the failed ones first, or in the list's
+ * order; SARIF at most 5,000, which is what GitHub shows. */
 spot_status spot_ci_text(spot_ctx *c, spot_text *out, spot_ci_format format, const spot_ci_report *r);
 
 /* Whether a file that begins with these n bytes is a report of ours in this format, or empty. 256 bytes suffice. */

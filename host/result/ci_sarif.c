@@ -51,10 +51,12 @@ static void put_rules(spot_json *j, const spot_ci_report *r)
 
 static void put_invocation(spot_json *j, const spot_ci_report *r)
 {
+    const spot_status verdict = r->failed ? SPOT_CHECK : r->pending ? SPOT_PENDING : SPOT_OK;
+
     spot_json_array(j, "invocations", 1, 1);
     spot_json_object(j, NULL);
     spot_json_bool(j, "executionSuccessful", &(bool){ r->status == SPOT_OK });
-    spot_json_put_int(j, "exitCode", spot_exit_code(r->status ? r->status : r->failed ? SPOT_CHECK : SPOT_OK));
+    spot_json_put_int(j, "exitCode", spot_exit_code(r->status ? r->status : verdict));
     if (r->status) {
         spot_json_array(j, "toolExecutionNotifications", 1, 1);
         spot_json_object(j, NULL);

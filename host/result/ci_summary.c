@@ -17,13 +17,18 @@ static bool get_chosen(void *out, const void *root, long i)
     return k->r->list.item(out, k->r->root, k->at[i]);
 }
 
+static void choose_of_level(chosen_rows *k, spot_ci_level level)
+{
+    spot_ci_walk w = { .r = k->r, .level = level };
+
+    while (k->n < MOST && spot_ci_next(&w)) k->at[k->n++] = w.at - 1;
+}
+
 static void choose_rows(chosen_rows *k, const spot_ci_report *r)
 {
     *k = (chosen_rows){ .r = r };
-    for (int level = SPOT_CI_FAILED; level >= SPOT_CI_FINE; level--) {
-        spot_ci_walk w = { .r = r, .level = (spot_ci_level)level };
-        while (k->n < MOST && spot_ci_next(&w)) k->at[k->n++] = w.at - 1;
-    }
+    if (r->ordered) choose_of_level(k, SPOT_CI_LEVELS);
+    else for (int level = SPOT_CI_FAILED; level >= SPOT_CI_FINE; level--) choose_of_level(k, (spot_ci_level)level);
 }
 
 static void put_rows(FILE *f, const spot_ci_report *r)
@@ -53,7 +58,7 @@ static void put_text(FILE *f, const char *before, const char *text, const char *
 spot_status spot_ci_summary(spot_ctx *c, spot_text *out, const spot_ci_report *r)
 {
     const char *how = r->status ? "not done" : r->open ? "no verdict yet" : r->failed ? "failed"
-                    : spot_ci_count(r, SPOT_CI_WARNING) ? "passed, with warnings"
+                    : r->pending ? "pending" : spot_ci_count(r, SPOT_CI_WARNING) ? "passed, with warnings"
                     : "passed";
     FILE *f = spot_text_stream(out);
 
