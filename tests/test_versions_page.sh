@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$dir" || exit 1
 
 # 60 of 300 rows of each class but "signs", 30 of "<b>fun</b>", lie in one place, and v1 takes 80 % of them for "signs".
-# 70 rows of "<b>fun</b>" get worse in v2. 25 pictures cannot be read.
+# 70 rows of "<b>fun</b>", the grey ones, get worse in v2. 25 pictures cannot be read. p3 to p5: further trainings of v1.
 /usr/bin/python3 - <<'PYTHON'
 import os, struct, zlib
 import numpy as np
@@ -44,6 +44,15 @@ open("rows.csv", "w").write("id,label\n" + "".join(f"{i},{n}\n" for i, n in zip(
 order = np.argsort(names)
 for u in range(2): np.save(f"p{u + 1}.npy", np.ascontiguousarray(np.load(f"p{u + 1}.npy")[:, order]))
 np.save("p2copy.npy", np.load("p2.npy"))
+more = np.random.default_rng(5)
+right = np.array([sorted(names).index(n) for n in y])
+bad = np.array([k != 4 and i < (60 - 30 * (k == 3)) for k in range(6) for i in range(300)])
+for u in range(3, 6):
+    guess = np.where(more.random(1800) < np.where(bad, 0.8, 0.1), (right + 1) % 6, right)
+    np.save(f"p{u}.npy", (0.9 * np.eye(6)[guess] + 0.1 / 6).astype(np.float32))
+grey = [k == 3 and 60 <= i < 130 for k in range(6) for i in range(300)]
+open("colour.csv", "w").write("id,colour\n" + "".join(
+    f"{i},{'grey' if g else c}\n" for i, g, c in zip(ids, grey, more.choice(["red", "blue"], 1800))))
 PYTHON
 
 rows=(-e e.npy -y rows.csv:label -i rows.csv:id -m planespot-pca --class each)
@@ -89,6 +98,16 @@ cp cmp/report.html first.html
 run 1 "" compare v1 p2.npy --name 'v1,<i>v2</i>' --data '<u>test</u>' --threads 1 --html one.html
 cmp -s first.html one.html || fail "another number of threads gives another page"
 "$python3" "$here/versions_page.py" versions one.html || fail "the page of two versions"
+guards=(--attributes colour.csv --guard '<b>fun</b> & colour=grey@0' --guard 'people & colour=red')
+run 1 "" compare v1 p2.npy "${guards[@]}" --name v1,v2 --data photos --threads 2 --html guards.html --junit guards.xml \
+    --sarif guards.sarif
+/usr/bin/python3 "$here/ci_reads.py" guards || fail "the verdict with guards"
+[ "$(grep -m1 -oP '<testcase [^>]* name="\K[^"]*' guards.xml)" = "guard &lt;b&gt;fun&lt;/b&gt; &amp; colour=grey" ] &&
+    grep -A1 '<testcase .*name="guard &lt;b' guards.xml | grep -q '<failure type="worse"' || fail "the guard fails not first"
+grep -q '<testsuite name="v1 -&gt; v2, photos, 1800 rows"' guards.xml || fail "models and data have no names"
+"$python3" "$here/versions_page.py" guards guards.html || fail "the page of guards"
+run 1 "" compare v1 p2.npy "${guards[@]}" --retrain p3.npy,p4.npy,p5.npy --threads 2 --html retrain.html
+"$python3" "$here/versions_page.py" retrain retrain.html || fail "the page with further trainings"
 run 0 "" compare p2.npy p2copy.npy "${rows[@]}" --ids-b rows.csv:id --name a,b --html same.html
 "$python3" "$here/versions_page.py" equal same.html || fail "the page of equal versions"
 run 4 "" compare v1 p2.npy --html nowhere/x.html

@@ -60,6 +60,26 @@ static void write_rows(versions_page *r, const spot_version_slice *k)
     spot_json_end(r->p->at);
 }
 
+static bool is_of(const spot_subject *s, int row, int cls)
+{
+    return cls < 0 || (s->target ? s->target[row] == cls : s->has[(size_t)row * (size_t)s->classes + (size_t)cls]);
+}
+
+/* Rows of a class, or of all, that turned wrong. */
+static void write_lost(versions_page *r, int cls)
+{
+    int shown = 0;
+
+    spot_json_array(r->p->at, "shown", 0, 0);
+    for (int row = 0; row < r->s[0]->n && shown < SHOWN; row++) {
+        const int of = is_of(r->s[0], row, cls) ? class_of(r, row, cls) : 0;
+        if (!is_of(r->s[0], row, cls) || rank_row(r, row, of, false)) continue;
+        write_row(r, row, of);
+        spot_wanted_add(shown++ < STRIP ? &r->first : &r->rest, row);
+    }
+    spot_json_end(r->p->at);
+}
+
 /* ---- the JSON ---- */
 
 static void write_head(versions_page *r)
@@ -89,6 +109,7 @@ static void write_named(versions_page *r, const char *key, const spot_version_cl
     for (int i = 0; i < n; i++) {
         spot_json_object(r->p->at, NULL);
         spot_version_class_put(r->p->at, &x[i], r->s[0]);
+        if (x[i].verdict == SPOT_CHANGE_WORSE && !x[i].name) write_lost(r, x[i].cls);
         spot_json_end(r->p->at);
     }
     spot_json_end(r->p->at);

@@ -1,38 +1,57 @@
-// page_versions.js - two versions of a classifier on the same rows: verdicts, rates side by side, pictures of what changed.
+// page_versions.js - two versions of a classifier on the same rows: what is worse, new, mended and pending in sentences, and
+// pictures of rows that turned wrong. page_versions_judged.js has the rest, and starts the page.
 
 const $ = id => document.getElementById(id);
-const [BEFORE, NOW] = what.names, TILE = 64, STRIP = 12;
+const [BEFORE, NOW] = what.names, TILE = 64, STRIP = 12, LISTED = 40;
 const name = u => h("bdi", {}, what.names[u]);
+const retrain = what.retrain ?? { files: 0 }, trainings = retrain.files + 1;
 const wrong = (k, u) => u ? k.wrong_now : k.wrong_before;
-const of = (k, u) => k.compared ? wrong(k, u) / k.compared : null;
+const rate = (k, u) => k.compared ? u ? k.wrong_now / k.compared : k.before : null;
 const small = v => v === null ? "–" : v < 0.0001 && v > 0 ? v.toExponential(0) : String(+v.toPrecision(2));
-const points = v => v === null ? "–" : `${v > 0 ? "+" : v < 0 ? "−" : "±"}${Math.abs(100 * v).toFixed(0)}`;
+const size = v => v < 0.001 ? "0" : v < 0.05 ? v.toPrecision(1) : v.toFixed(1);
+const points = v => v === null ? "–" : `${v >= 1e-5 ? "+" : v <= -1e-5 ? "−" : ""}${size(Math.abs(100 * v))}`;
 const className = k => k ?? "all classes";
+const p = (...t) => h("p", {}, ...t);
 const list = t => t.length > 1 ? `${t.slice(0, -1).join(", ")} and ${t.at(-1)}` : t.join("");
 
-const SAID = {
-  new: `new: ${NOW} is worse there, and ${BEFORE} had no blindspot`, worse: `worse: ${NOW} is worse there`,
-  pending: "pending: these rows cannot tell", same: "same: no change is shown, and any is small",
-  better: `better: ${NOW} is better there`, mended: `mended: ${NOW} is better there, and no longer above its class`,
-};
+// ---- parts: all rows, classes, guards, slices, in this order ----
 
-// The p of the likelier direction.
-const likelier = k => Math.min(k.p_worse ?? 1, k.p_better ?? 1);
+const kindOf = (k, kind) => k.class === null && kind === "class" ? "all rows" : kind;
+const named = kind => (k, i) => ({ k, kind: kindOf(k, kind), id: `${kind}-${i + 1}` });
+const parts = [...what.whole.map(named("class")), ...what.guards.map(named("guard")),
+               ...what.slices.map((k, i) => ({ k, kind: "slice", number: i + 1, id: `slice-${i + 1}` }))];
+const isWorse = x => x.k.verdict === "worse" || x.k.verdict === "new";
+const isBetter = x => x.k.verdict === "mended" || x.k.verdict === "better";
+const having = verdict => parts.filter(x => x.k.verdict === verdict);
+
+// "all rows", "class places", "guard places & colour=grey", "places & colour=grey", "slice 3 of places".
+function partName({ k, kind, number }) {
+  if (kind === "all rows") return [kind];
+  if (kind !== "slice") return [`${kind} `, h("bdi", {}, kind === "guard" ? k.guard : k.class)];
+  if (!k.rule) return [`slice ${number} of `, k.class === null ? "all rows" : h("bdi", {}, k.class)];
+  return [...(k.class === null ? [] : [h("bdi", {}, k.class), " & "]), h("bdi", {}, k.rule)];
+}
+const plainName = x => partName(x).map(t => t.textContent ?? t).join("");
+
+// "all rows, 1 of 3 classes, 2 of 9 slices".
+function counted(is) {
+  const of = (kind, one, many) => {
+    const all = parts.filter(x => x.kind === kind), n = all.filter(is).length;
+    return n ? kind === "all rows" ? kind : `${count(n)} of ${plural(all.length, one, many)}` : null;
+  };
+  return list([of("all rows"), of("class", "class", "classes"), of("guard", "guard"), of("slice", "slice")].filter(t => t));
+}
 
 // ---- the head ----
 
 function lead() {
-  const n = v => what.slices.filter(s => s.verdict === v).length, part = [];
-  for (const v of ["new", "worse", "pending", "same", "better", "mended"]) if (n(v)) part.push(`${count(n(v))} ${v}`);
-  const classes = what.whole.filter(k => k.verdict === "worse").map(k => className(k.class));
-  const verdict = what.equal ? "Both versions have the same rows wrong. "
-    : what.failed ? [name(1), " is worse than ", name(0), ". "]
+  const pending = counted(x => x.k.verdict === "pending"), verdict = what.equal ? ["Both versions have the same rows wrong. "]
+    : what.failed ? [name(1), " is worse than ", name(0), ": ", counted(isWorse), ". "]
       : ["Nothing is shown to be worse in ", name(1), " than in ", name(0), ". "];
-  const slices = what.slices.length ? `Of ${plural(what.slices.length, "slice")}: ${list(part)}. `
-    : "No blindspot of either version is confirmed, and no slice changed. ";
-  $("lead").append(h("b", {}, ...[verdict].flat()), slices,
-    classes.length ? `Worse as a whole: ${list(classes.slice(0, 5))}${classes.length > 5 ? ", …" : ""}. ` : "",
-    what.outside ? `${plural(what.outside, "row")} outside these slices turned wrong.` : "");
+  const better = counted(isBetter);
+  $("lead").append(h("b", {}, ...verdict), better && `Better: ${better}. `, pending && !what.equal && `Pending: ${pending}; ` +
+    `these rows cannot tell${what.failed ? "" : ", which is no proof that nothing is worse there"}. `,
+    what.outside ? `${plural(what.outside, "row")} outside the slices turned wrong.` : "");
 }
 
 function head() {
@@ -43,7 +62,7 @@ function head() {
   if (what.data) about.push(["Data", what.data]);
   if (what.date) about.push(["Date", what.date]);
   about.push(["Rows", count(what.rows)]);
-  if (all) about.push(["Error rate", `${percent(of(all, 0), 1)} → ${percent(of(all, 1), 1)}`]);
+  if (all) about.push(["Error rate", `${percent(rate(all, 0), 1)} → ${percent(rate(all, 1), 1)}`]);
   $("names").append(...about.map(([k, v]) => h("span", {}, `${k}: `, h("bdi", {}, v))));
   $("source").append(h("bdi", {}, what.source));
   lead();
@@ -51,33 +70,101 @@ function head() {
 }
 
 function notes() {
-  const p = what.pictures, out = [];
-  if (p && p.unreadable)
-    out.push([`${plural(p.unreadable, "picture")} could not be read: `, h("bdi", {}, (p.unreadable_named || []).join("; ")),
-              p.unreadable > (p.unreadable_named || []).length ? "; …" : ""]);
-  if (p && p.given + p.unreadable < p.there)
-    out.push([`To stay small this page holds ${count(p.given)} of ${count(p.there)} pictures.`]);
+  const given = what.pictures, out = [];
+  if (given && given.unreadable)
+    out.push([`${plural(given.unreadable, "picture")} could not be read: `,
+              h("bdi", {}, (given.unreadable_named || []).join("; ")),
+              given.unreadable > (given.unreadable_named || []).length ? "; …" : ""]);
+  if (given && given.given + given.unreadable < given.there)
+    out.push([`To stay small this page holds ${count(given.given)} of ${count(given.there)} pictures.`]);
   if (out.length) $("notes").append(h("ul", { class: "notes" }, ...out.map(t => h("li", {}, ...t))));
 }
 
-// ---- a slice ----
+// ---- sentences ----
 
-// A version's rate as a bar with the mark of its class.
-function side(s, u) {
-  const rate = of(s, u), base = u ? s.class_rate_now : s.class_rate_before;
-  return h("div", {}, h("span", { class: "version-name" }, name(u), (u ? s.confirmed_now : s.confirmed_before) ? ", a confirmed blindspot" : ""),
-    h("span", { class: "rate" }, percent(rate)), h("small", {}, ` wrong, ${count(wrong(s, u))} of ${count(s.compared)}`),
-    h("span", { class: "bar-rate", "aria-hidden": "true" }, h("span", { class: "fill", style: `width:${100 * (rate || 0)}%` }),
-      h("span", { class: "base", style: `left:${100 * (base || 0)}%` })),
-    h("small", {}, `its class ${percent(base)}`));
+const roughly = (k, n) => `about ${plural(+n.toPrecision(2), k.groups ? "group" : "row")}`;
+const spread = what.beyond < what.margin ? " and what equal trainings differ by" : "";
+
+const whose = k => k.class === null ? "its classes" : "its class";
+
+// The numbers that a verdict looked at.
+function because({ k }) {
+  const { value } = k.change, { low, high } = k.corrected, moved = `The change is ${points(value)} points`;
+  switch (k.verdict) {
+    case "worse": case "new":
+      return `${moved}, and at least ${points(low)} beyond chance${spread}; worse is above ${points(k.beyond)}.` +
+        (k.verdict === "new" ? ` ${BEFORE} has no confirmed blindspot there.` : "");
+    case "mended":
+      return `${moved}, p ${small(k.p_better)}, corrected. ${NOW} is no longer above the rate of ${whose(k)}, ` +
+        `${percent(k.class_rate_now)}.`;
+    case "better": return `${moved}, p ${small(k.p_better)}, corrected; better is below ${points(-k.beyond)}.`;
+    case "same": return `${moved}, and at most ${points(high)} beyond chance; same is below ${points(k.margin)}.`;
+    default: return `${moved} and may lie from ${points(low)} to ${points(high)}. ` + (k.needed
+      ? `It needs ${roughly(k, k.needed)} of this kind to decide, if the change stays as it is.`
+      : "No number of rows decides, if the change stays as it is: it is too near the margin.");
+  }
 }
 
-function change(s) {
-  const { value: v, low, high } = s.change;
-  return h("div", { class: "by" }, h("b", {}, `${points(v)} points`),
-    h("small", {}, low === null ? "" : `95 %: ${points(low)} to ${points(high)}`),
-    h("small", {}, `${count(s.lost)} turned wrong, ${count(s.gained)} right`),
-    h("small", {}, `p ${small(likelier(s))}, corrected`));
+// Against version 1 itself, also where rates before are means over its trainings.
+const alone = trainings > 1 ? `against ${BEFORE} alone ` : "";
+const turned = k => `${alone}${count(k.lost)} turned wrong, ${count(k.gained)} turned right`;
+
+function sentence(x) {
+  const { k, id } = x, to = hasCard(x) ? h("a", { href: `#${id}` }, ...partName(x)) : h("b", {}, ...partName(x));
+  return h("li", {}, h("span", { class: `verdict ${k.verdict}` }, k.verdict), " ", to,
+    `: ${percent(rate(k, 0))} → ${percent(rate(k, 1))} wrong on ${plural(k.compared, "row")}`,
+    k.groups ? ` in ${plural(k.groups, "group")}` : "", `; ${turned(k)}. `,
+    h("small", {}, because(x)));
+}
+
+function sentences(rows) {
+  const out = h("ul", { class: "sentences" }, ...rows.slice(0, LISTED).map(sentence)), rest = rows.slice(LISTED);
+  if (!rest.length) return [out];
+  const more = h("button", { class: "small", type: "button", onclick: () => {
+    out.append(...rest.map(sentence));
+    more.remove();
+  } }, `${count(rest.length)} more`);
+  return [out, more];
+}
+
+// A folded list, made when somebody opens it.
+function folded(title, rows, make) {
+  const open = () => { if (box.open && box.children.length === 1) box.append(...make(rows)); };
+  const box = h("details", { class: "fold", ontoggle: open }, h("summary", {}, title));
+  return rows.length ? [box] : [];
+}
+
+function changes() {
+  const shown = [["Worse", having("worse")], ["New blindspots", having("new")],
+                 ["Mended and better", [...having("mended"), ...having("better")]]];
+  const pending = having("pending"), same = having("same");
+  $("changes").append(...shown.flatMap(([title, rows]) => rows.length ? [h("h3", {}, title), ...sentences(rows)] : []),
+    shown.some(([, rows]) => rows.length) ? "" : h("p", { class: "empty" }, "Nothing is shown to be worse, nor better."),
+    ...folded(`Pending: ${count(pending.length)}, where these rows cannot tell`, pending, sentences),
+    ...folded(`Same: ${count(same.length)}, not worse by the margin`, same, sentences));
+}
+
+// ---- a card: rates side by side, and pictures ----
+
+const hasCard = x => x.k.shown && (isWorse(x) || (x.kind === "slice" && isBetter(x)));
+
+// A version's rate as a bar, with the mark of its class for a slice.
+function side(k, u) {
+  const of = rate(k, u), base = u ? k.class_rate_now : k.class_rate_before;
+  const isMean = !u && trainings > 1;
+  const rows = isMean ? `the mean of ${count(trainings)} trainings` : `${count(wrong(k, u))} of ${count(k.compared)}`;
+  const confirmed = (u ? k.confirmed_now : k.confirmed_before) && ", a confirmed blindspot";
+  return h("div", {}, h("span", { class: "version-name" }, name(u), confirmed), h("span", { class: "rate" }, percent(of)),
+    h("small", {}, ` wrong, ${rows}`),
+    h("span", { class: "bar-rate", "aria-hidden": "true" }, h("span", { class: "fill", style: `width:${100 * (of || 0)}%` }),
+      base === undefined ? null : h("span", { class: "base", style: `left:${100 * (base || 0)}%` })),
+    base === undefined ? null : h("small", {}, `${whose(k)} ${percent(base)}`));
+}
+
+function change(k) {
+  return h("div", { class: "by" }, h("b", {}, `${points(k.change.value)} points`),
+    h("small", {}, `corrected ends ${points(k.corrected.low)}, ${points(k.corrected.high)}`),
+    h("small", {}, turned(k)));
 }
 
 const GROUPS = [["Turned wrong", r => !r.wrong[0] && r.wrong[1]], ["Turned right", r => r.wrong[0] && !r.wrong[1]],
@@ -90,10 +177,12 @@ function rowLabel(r) {
   return `${r.id}: ${className(r.class)}; ${BEFORE}: ${says(0)}; ${NOW}: ${says(1)}`;
 }
 
+// A picture, and the answer of the version that has it wrong.
 function tile(r) {
-  const text = rowLabel(r);
+  const text = rowLabel(r), answer = taken(r, r.wrong[1] ? 1 : 0);
   return h("li", {}, h("span", { class: r.wrong[1] ? "tile wrong" : "tile", style: `width:${TILE}px`, title: text },
-                       Picture.show(r.row, r.id, TILE, text)));
+                       Picture.show(r.row, r.id, TILE, text)),
+           answer === null ? null : h("small", { class: "answer", "aria-hidden": "true" }, h("bdi", {}, answer)));
 }
 
 // Rows in groups by what became of them: pictures, or names.
@@ -102,7 +191,7 @@ function groups(rows, most) {
   const pictures = r => h("ul", { class: "gallery" }, ...r.slice(0, most).map(tile));
   const names = r => h("p", { class: "ids-list" }, r.length > most ? `${count(most)} of ${count(r.length)}: ` : "",
                        ...r.slice(0, most).flatMap((x, i) => [i ? ", " : null, h("bdi", {}, x.id)]));
-  return h("div", { class: "groups" }, ...out.map(([title, r]) => h("div", {}, h("h3", {}, title),
+  return h("div", { class: "groups" }, ...out.map(([title, r]) => h("div", {}, h("h4", {}, title),
                                                                      Picture.any ? pictures(r) : names(r))));
 }
 
@@ -114,79 +203,38 @@ function table(rows, left) {
     h("tbody", {}, ...rows.map(r => h("tr", {}, h("td", {}, h("bdi", {}, r.id)), h("td", {}, h("bdi", {}, className(r.class))),
                                        ...[0, 1].map(u => h("td", {}, ...says(r, u))))))));
   const box = h("details", { ontoggle: () => { if (box.open && !box.querySelector("table")) box.append(body()); } },
-    h("summary", {}, `Rows as a table${left ? ` (the first ${count(rows.length)} of ${count(rows.length + left)})` : ""}`));
+    h("summary", {}, `Rows as a table${left > 0 ? ` (the first ${count(rows.length)} of ${count(rows.length + left)})` : ""}`));
   return box;
 }
 
-function card(s, i) {
-  return h("li", {}, h("article", { class: "card version", "aria-label": `${SAID[s.verdict]}: ${className(s.class)} #${i + 1}` },
-    h("div", { class: "line" }, h("span", { class: `verdict ${s.verdict}` }, s.verdict),
-      h("b", { class: "where" }, h("bdi", {}, className(s.class)), ` #${i + 1}`),
-      h("small", {}, `${plural(s.size, "row")}, ${count(s.compared)} compared`)),
-    h("div", { class: "sides" }, side(s, 0), change(s), side(s, 1)),
-    s.verdict === "pending" && s.enough
-      ? h("p", { class: "hint" }, `The rows cannot tell: ${count(s.lost)} turned wrong and ${count(s.gained)} turned right. ` +
-          `${count(s.enough)} that all turn the same way would decide; where rows turn both ways it takes more.`) : null,
-    groups(s.shown, STRIP), table(s.shown, s.compared - s.shown.length)));
+// Of a slice the page has its compared rows, of others those that turned wrong.
+function card(x) {
+  const { k, kind, id } = x, all = kind === "slice" ? k.compared : k.lost;
+  const size = kind === "slice" ? `${plural(k.size, "row")}, ${count(k.compared)} compared` : plural(k.compared, "row");
+  return h("li", { id }, h("article", { class: "card version", "aria-label": `${k.verdict}: ${plainName(x)}` },
+    h("div", { class: "line" }, h("span", { class: `verdict ${k.verdict}` }, k.verdict),
+      h("b", { class: "where" }, ...partName(x)), h("small", {}, size)),
+    h("div", { class: "sides" }, side(k, 0), change(k), side(k, 1)),
+    isWorse(x) || isBetter(x) ? null : p(h("small", {}, because(x))),
+    groups(k.shown, STRIP), table(k.shown, all - k.shown.length)));
 }
 
-function slices() {
-  $("slices-key").textContent = "A confirmed blindspot of either version, or a slice that changed, on rows that did not " +
-    "choose it. Bar: error rate; the tick: that of the whole class. " + (Picture.any ? "✕: wrong now." : "");
-  if (what.slices.length) $("slices").append(...what.slices.map(card));
-  else $("slices").replaceWith(h("p", { class: "empty" }, "No blindspot of either version is confirmed, and no slice " +
-    "changed. The classes as wholes are below."));
+function cards() {
+  const order = ["worse", "new", "mended", "better"].flatMap(having).filter(hasCard);
+  const others = ["pending", "same"].flatMap(having).filter(x => x.kind === "slice");
+  $("cards-key").textContent = "Bar: error rate; the tick: that of the slice's whole class." +
+    (Picture.any ? ` Below a picture: the answer of the version that has it wrong. ✕: wrong in ${NOW}.` : "");
+  if (order.length) $("cards").append(...order.map(card));
+  else $("cards").replaceWith(h("p", { class: "empty" }, what.slices.length ? "No slice is shown to be worse or better."
+    : "No blindspot of either version is confirmed, and no slice changed."));
+  $("cards-rest").append(...folded(`Slices that are pending or the same: ${count(others.length)}`, others,
+    rows => [h("ol", { class: "cards" }, ...rows.map(card))]));
 }
-
-// ---- outside, and whole classes ----
 
 function lost() {
   if (!what.outside) return;
   $("lost-part").hidden = false;
-  $("lost").append(h("p", { class: "key-line" }, `${plural(what.outside, "row")} of no slice above, right in `, name(0),
-                     " and wrong in ", name(1), ". Single rows: no test is made of them; the classes as wholes are tested below."),
+  $("lost").append(h("p", { class: "key-line" }, `${plural(what.outside, "row")} of no slice, right in `, name(0), " and ",
+                     "wrong in ", name(1), ". Single rows: no test is made of them. All rows and classes are tested below."),
                    groups(what.lost, 24), table(what.lost, what.outside - what.lost.length));
 }
-
-function whole() {
-  const line = k => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, className(k.class))),
-    h("td", {}, h("span", { class: `verdict ${k.verdict}` }, k.verdict)), h("td", { class: "number" }, count(k.compared)),
-    ...[0, 1].map(u => h("td", { class: "number" }, percent(of(k, u), 1), h("small", {}, ` ${count(wrong(k, u))}`))),
-    h("td", { class: "number" }, points(k.change.value)), h("td", { class: "number" }, count(k.lost)),
-    h("td", { class: "number" }, count(k.gained)), h("td", { class: "number" }, small(likelier(k))));
-  const head = ["class", "", "rows", what.names[0], what.names[1], "points", "turned wrong", "turned right", "p"];
-  const order = ["worse", "pending", "same", "better"], rows = [...what.whole].sort((a, b) =>
-    (a.class !== null) - (b.class !== null) || order.indexOf(a.verdict) - order.indexOf(b.verdict) || likelier(a) - likelier(b));
-  $("whole").append(h("div", { class: "scroll", tabindex: 0, role: "region", "aria-labelledby": "whole-title" }, h("table", {},
-    h("thead", {}, h("tr", {}, ...head.map((t, i) => h("th", { scope: "col", class: i > 1 ? "number" : "" }, h("bdi", {}, t))))),
-    h("tbody", {}, ...rows.map(line)))));
-}
-
-function help() {
-  const p = (...t) => h("p", {}, ...t);
-  $("help").append(
-    p("Slices were found and tested in the errors of both versions together, so that the search could not know which version " +
-      "made an error. One that is not confirmed is shown if it changed. Compared are rows that joined a slice by their features " +
-      "alone, blind to the answers."),
-    p("The test is McNemar’s, exact: of the rows that only one version has wrong, how many does the new one? ",
-      `${plural(what.tests, "test")} in each direction, corrected together (Holm), at the level ${percent(what.level)}.`),
-    h("ul", {}, ...Object.values(SAID).map(t => h("li", {}, t))),
-    p(`Small: within ${(100 * what.margin).toFixed(0)} points. Only new and worse fail a gate; pending never does.`),
-    p(`Made by Spotter ${what.spotter}. The page is whole in itself: it loads nothing and sends nothing.`));
-}
-
-async function start() {
-  if (what.pictures && !window.DecompressionStream) throw new Error("this browser is too old; it needs one of 2023 or later");
-  await Picture.load();
-  head();
-  slices();
-  lost();
-  whole();
-  help();
-  document.documentElement.dataset.ready = "1";
-}
-
-start().catch(e => {
-  $("notes").append(h("p", { class: "notes" }, `The page could not be shown: ${e.message}`));
-  throw e;
-});
