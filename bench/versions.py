@@ -1,28 +1,30 @@
 #!/usr/bin/env python3
-"""bench/versions.py runs|table|chance|planted PROGRAM DIR ...: how often the gate between two versions is right.
+"""bench/versions.py runs|table|spread PROGRAM DIR ...: how often the gate between two versions is right.
 
 runs PROGRAM DIR WORLD LABEL SETTING[,SETTING] KIND[,KIND] N
          Runs `PROGRAM compare` over pairs of bench/retrains.py and adds a line for each to DIR/WORLD/gates/LABEL.jsonl; what is
          there already is not run again. LABEL names the program. Kinds: equal (N of the 190 pairs of equal trainings; every
          training is as often version 1 as version 2 where N is a multiple of 20), planted (version 2 has the bug; N runs),
          improved (version 1 has the bug), prior (version 2 saw half of a class). Settings, joined by +:
-           features_1 features_2 features_both neutral    the features; those of both are scaled to variance 1 and joined
+           features_1 features_2 features_both neutral    the features; those of both are scaled to variance 1 and joined,
+                           by the program where --embeddings may be said again
            attributes      with --attributes
            rules           with --attributes and --method itemsets
-           guard           with --guard of the planted rule; where nothing is planted, of a rule drawn at random
+           guard, guard0   with --guard of the planted rule (where nothing is planted, of a rule drawn at random); with a margin
+                           of 0
            retrain         with --retrain of three other equal trainings
          A setting whose option the program does not have is named and skipped. Rows have the groups of their world.
 table PROGRAM DIR WORLD LABEL
          Counts the lines: exit codes, words for all rows and for each class of 400 rows or more, planted rules by their effect.
          Intervals are from a bootstrap over the 20 trainings: a training comes with all its pairs.
-chance PROGRAM DIR N [AGREEMENT ...]
-         Equal versions, 40 groups of 25 rows, agreement 0, .1 and .3 within a group, each version with groups of its own.
-planted PROGRAM DIR N
-         4,000 simulated rows; version 2 is 12 points worse on 5 % of them, or 35 points on 3 %, where an attribute lies."""
+spread PROGRAM DIR WORLD
+         What equal trainings do by themselves, without the program: s.d. of the error rate of each class, rows that differ, and
+         the pairs of which a paired test of all rows and the classes (signs of groups, one-sided, Holm) calls one worse."""
 import collections
 import csv
 import itertools
 import json
+import math
 import os
 import subprocess
 import sys
@@ -46,14 +48,16 @@ def options_of(program):
 
 
 def missing(setting, known):
-    return [w for w in setting.split("+") if w in ("guard", "retrain") and f"--{w}" not in known]
+    options = {"guard": "guard", "guard0": "guard", "retrain": "retrain"}
+    return [options[w] for w in setting.split("+") if w in options and f"--{options[w]}" not in known]
 
 
 def compare(program, files, more, threads=1):
     """Exit code, seconds and the object of --json (None where there is none)."""
     started = time.time()
-    done = subprocess.run([program, "compare", files["p_1"], files["p_2"], "-e", files["e"], "-y", files["y"], "--json",
-                           "--threads", str(threads), *more], capture_output=True, text=True)
+    features = [word for path in files["e"] for word in ("-e", path)]
+    done = subprocess.run([program, "compare", files["p_1"], files["p_2"], *features, "-y", files["y"], "--json", "--threads",
+                           str(threads), *more], capture_output=True, text=True)
     try:
         told = json.loads(done.stdout)
     except ValueError:
@@ -71,6 +75,7 @@ def words_of(told, y, inside):
             if kind == "classes":
                 rows = np.flatnonzero((y == int(s["class"])) if s["class"] is not None else np.full(len(y), True))
             change = s.get("change") or {}
+            rows = np.flatnonzero(inside) if kind == "guards" else rows     # the guard is the planted rule
             has = int(inside[rows].sum()) if len(rows) else 0
             said.append((kind, s.get("class"), s["verdict"], s.get("compared"), s.get("lost"), s.get("gained"),
                          change.get("value"), has / max(1, len(rows)), has / max(1, int(inside.sum()))))
@@ -136,27 +141,30 @@ def neutral(program, w):
     return path
 
 
-def features_of(program, w, setting, a, b, folder):
+def features_of(program, known, w, setting, a, b, folder):
+    """The files of --embeddings."""
     kind = next((s for s in setting.split("+") if s in FEATURES), "features_1")
     e = [f"{w.at}/runs/{run}/e.npy" for run in (a, b)]
     if kind == "neutral":
-        return neutral(program, w)
+        return [neutral(program, w)]
     if kind != "features_both":
-        return e[kind == "features_2"]
+        return [e[kind == "features_2"]]
+    if "-e again" in " ".join(known.split()):
+        return e
     both = [np.load(path) for path in e]
     np.save(f"{folder}/both.npy", np.concatenate([x / np.sqrt(x.var(0).sum()) for x in both], 1).astype(np.float32))
-    return f"{folder}/both.npy"
+    return [f"{folder}/both.npy"]
 
 
 def more_of(w, setting, a, b):
     more, words = ["--groups", "rows" if w.alone else f"{w.at}/groups.npy"], setting.split("+")
-    if {"attributes", "rules", "guard"} & set(words):
+    if {"attributes", "rules", "guard", "guard0"} & set(words):
         more += ["--attributes", f"{w.at}/attributes.csv"]
     if "rules" in words:
         more += ["--method", "itemsets"]
-    if "guard" in words:
+    if "guard" in words or "guard0" in words:
         rule = w.rule_of(a, b)
-        more += ["--guard", f"{rule['cls']} & {rule['attribute']}={rule['value']}"]
+        more += ["--guard", f"{rule['cls']} & {rule['attribute']}={rule['value']}" + ("@0" if "guard0" in words else "")]
     if "retrain" in words:
         others = [r for r in w.equal() if r not in (a, b)]
         first = np.random.default_rng([6, *(a + b).encode()]).permutation(len(others))[:3]
@@ -178,7 +186,7 @@ def runs(program, root, world, label, settings, kinds, n):
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 files = dict(p_1=f"{w.at}/runs/{a}/p.npy", p_2=f"{w.at}/runs/{b}/p.npy", y=f"{w.at}/labels.npy",
-                             e=features_of(program, w, setting, a, b, folder))
+                             e=features_of(program, known, w, setting, a, b, folder))
                 code, seconds, told, error = compare(program, files, more_of(w, setting, a, b))
             inside = w.inside(w.rule_of(a, b)) if kind != "equal" else np.zeros(len(w.y), bool)
             line = dict(setting=setting, kind=kind, a=a, b=b, code=code, seconds=round(seconds, 1),
@@ -270,87 +278,32 @@ def table(_, root, world, label):
                       f"| {100 * np.mean([i[2] for i in x]):.0f} % | {sum(r['code'] == 1 for r in some)} | {told} | {cls} |")
 
 
-# ---- simulated rows ----
-
-def write(folder, y, p, e, **more):
-    files = dict(y=f"{folder}/y.npy", p_1=f"{folder}/p_1.npy", p_2=f"{folder}/p_2.npy", e=f"{folder}/e.npy")
-    for path, x in ((files["y"], y.astype(np.int32)), (files["p_1"], p[0]), (files["p_2"], p[1]), (files["e"], e)):
-        np.save(path, x if x.dtype == np.int32 else x.astype(np.float32))
-    for name, x in more.items():
-        np.save(f"{folder}/{name}.npy", x.astype(np.int32))
-    return files
+def p_worse(change, g):
+    """One-sided p of lost rows less gained ones, where groups change sign as wholes; normal approximation."""
+    sums = np.bincount(g, change)
+    return .5 * math.erfc(change.sum() / math.sqrt(2 * max((sums**2).sum(), 1e-9)))
 
 
-def answers(y, wrong, classes, r):
-    """Probabilities of a classifier that has these rows wrong."""
-    other = (y + 1 + r.integers(0, classes - 1, len(y))) % classes
-    p = np.full((len(y), classes), .3 / (classes - 1))
-    p[np.arange(len(y)), np.where(wrong, other, y)] = .7
-    return p
-
-
-def chance(program, root, n, *agreements):
-    for agreement in map(float, agreements or ("0", ".1", ".3")):
-        codes, words = collections.Counter(), []
-        for t in range(int(n)):
-            r = np.random.default_rng([13, t, int(100 * agreement)])
-            g = np.repeat(np.arange(40), 25)
-            y = g % 2
-            more = 1 / agreement - 1 if agreement else 0
-            rate = [r.beta(.2 * more, .8 * more, 40) if agreement else np.full(40, .2) for _ in range(2)]
-            e = r.normal(0, 3, (40, 8))[g] + r.normal(0, 1, (1000, 8))
-            e[:, 0] += 8 * y
-            with tempfile.TemporaryDirectory(dir=root) as folder:
-                files = write(folder, y, [answers(y, r.random(1000) < q[g], 2, r) for q in rate], e, g=g)
-                code, _, told, _ = compare(program, files, ["--groups", f"{folder}/g.npy"])
-            codes[code] += 1
-            words.append(dict(said=words_of(told, y, np.zeros(1000, bool)) if told else None))
-        print(f"40 groups of 25, agreement {agreement}: exit codes {dict(codes)} of {n}; all rows: "
-              f"{share_of_words(words, lambda s: s[0] == 'classes' and s[1] is None)}; classes: "
-              f"{share_of_words(words, lambda s: s[0] == 'classes' and s[1] is not None)}", flush=True)
-
-
-def planted_rows(t, points, share):
-    """4,000 rows of 4 classes; the rule is class 0 and a value of the first attribute. Both versions have a row wrong with its
-    own difficulty: 20 % of the rows in the mean. Features know attributes and class, and not the answers."""
-    r = np.random.default_rng([14, t, points])
-    y = r.integers(0, 4, 4000)
-    a = np.array([[str(v) for v in r.choice(4, 4000, p=[4 * share, (1 - 4 * share) / 3, (1 - 4 * share) / 3,
-                                                        (1 - 4 * share) / 3])]] + [[str(v) for v in r.integers(0, 3, 4000)]
-                                                                                     for _ in range(3)]).T
-    inside = (y == 0) & (a[:, 0] == "0")
-    hard = r.beta(.2 * 1.5, .8 * 1.5, 4000)
-    wrong = [r.random(4000) < hard for _ in range(2)]
-    wrong[1] |= inside & (r.random(4000) < points / 100 / .8)
-    e = r.normal(0, 1, (4000, 16))
-    for k in range(4):
-        e += r.normal(0, 1, (4, 16))[a[:, k].astype(int)]
-    return y, a, inside, wrong, e + 3 * np.eye(4, 16)[y], r
-
-
-def planted(program, root, n):
-    known = options_of(program)
-    for points, share in ((12, .05), (35, .03)):
-        for setting in ("features", "attributes", "guard"):
-            if missing(setting, known):
-                print(f"{points} points on {100 * share:.0f} %, {setting}: skipped, the program has no --{setting}", flush=True)
-                continue
-            count, codes = [0, 0], collections.Counter()
-            for t in range(int(n)):
-                y, a, inside, wrong, e, r = planted_rows(t, points, share)
-                with tempfile.TemporaryDirectory(dir=root) as folder:
-                    files = write(folder, y, [answers(y, w, 4, r) for w in wrong], e)
-                    with open(f"{folder}/a.csv", "w") as f:
-                        f.write("a,b,c,d\n" + "".join(",".join("v" + v for v in row) + "\n" for row in a))
-                    more = ["--groups", "rows"] + (["--attributes", f"{folder}/a.csv"] if setting != "features" else [])
-                    more += ["--guard", "0 & a=v0"] if setting == "guard" else []
-                    code, _, told, _ = compare(program, files, more)
-                codes[code] += 1
-                count[0] += is_told(dict(said=words_of(told, y, inside))) if told else 0
-                count[1] += float((wrong[0] != wrong[1]).mean())
-            print(f"{points} points on {100 * share:.0f} %, {setting}: exit codes {dict(codes)} of {n}, told in the rule "
-                  f"{count[0]}; {100 * count[1] / int(n):.1f} % of the rows changed", flush=True)
+def spread(_, root, world):
+    w = World(root, world)
+    wrong = np.array([w.wrong(r) for r in w.equal()]).astype(float)
+    parts = [np.full(len(w.y), True)] + [w.y == c for c in range(len(w.classes))]
+    pairs = list(itertools.combinations(range(len(wrong)), 2))
+    lines, fails, moved = [], [], np.zeros(len(parts))
+    for a, b in pairs:
+        for change in (wrong[b] - wrong[a], wrong[a] - wrong[b]):       # either may be version 2
+            lines.append(dict(a=a, b=b))
+            fails.append(min(p_worse(change[m], w.g[m]) for m in parts) * len(parts) <= .05)
+        moved += [abs((wrong[b] - wrong[a])[m].mean()) > .05 for m in parts]
+    low, high = interval(lines, np.array(fails))
+    print(f"{world}: {len(wrong)} trainings, {100 * (1 - wrong.mean()):.1f} % right; "
+          f"{100 * np.mean([(wrong[a] != wrong[b]).mean() for a, b in pairs]):.1f} % of the rows differ; "
+          f"{100 * np.mean(fails):.0f} % [{100 * low:.0f}, {100 * high:.0f}] of {len(fails)} ordered pairs fail")
+    for name, m, k in zip(["all rows", *w.classes], parts, moved):
+        rates = 100 * wrong[:, m].mean(1)
+        print(f"  {name}: {m.sum()} rows, {rates.mean():.1f} % wrong, s.d. {rates.std(ddof=1):.1f} points; "
+              f"{100 * k / len(pairs):.0f} % of pairs differ by more than 5 points")
 
 
 if __name__ == "__main__":
-    {"runs": runs, "table": table, "chance": chance, "planted": planted}[sys.argv[1]](*sys.argv[2:])
+    {"runs": runs, "table": table, "spread": spread}[sys.argv[1]](*sys.argv[2:])
