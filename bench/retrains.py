@@ -4,7 +4,7 @@
 data     Writes the rows of a world below DIR/WORLD: labels.npy (n), attributes.csv, groups.npy (n), images/ of the held-out
          rows, data.npz with the training rows. Worlds:
            icons   icons of Debian's themes, unpacked (dpkg -x) below DIR/icons_of; the class is the freedesktop context
-           scenes  drawings of one of six shapes on a scene; the attributes are what was drawn
+           scenes  drawings of a shape in one of six hues on a scene; the attributes are what was drawn
 train    Trains what is missing of DIR/WORLD/runs, one process a call; several processes may share a folder. A run has
          p.npy (n, classes), e.npy (n, features of the last layer) and meta.json. Kinds of runs:
            equal_00 ...    20 trainings, other seeds only
@@ -25,17 +25,17 @@ import sys
 import time
 
 import numpy as np
-from PIL import Image, ImageDraw
+from PIL import Image, ImageColor, ImageDraw
 
 SIDE = 32
 CAP, TRAINED = 2600, .55                    # icons of a context; share of the icons that are trained on
 EQUAL, PLANTED, DRAWN, PRIOR = 20, 44, 20, 6     # of the planted ones that many relabel a drawn share of the rule, the rest all
 LEAST, MOST = 5, 250                        # training rows that a planted rule relabels
 SEEN = 60                                   # held-out rows that a rule must have to be planted
-EPOCHS = {"icons": 6, "scenes": 5}
+EPOCHS = {"icons": 6, "scenes": 4}
 WIDTHS = {"icons": (16, 32, 48), "scenes": (8, 16, 32)}
 CONTEXTS = ["actions", "apps", "devices", "mimetypes", "places", "status"]
-SHAPES = ["circle", "cross", "ring", "square", "star", "triangle"]
+HUES = ["red", "yellow", "green", "cyan", "blue", "magenta"]
 
 
 # ---- icons ----
@@ -104,29 +104,31 @@ def icons(root):
 # ---- scenes ----
 
 def scene(r):
-    """A shape on a background with lines, shrunk to 32 pixels; class, picture, attributes."""
+    """A shape on a background with lines; its class is the hue, which is drawn around the class's own, so that no network can
+    tell all. Class, picture of 32 pixels, attributes."""
     pick = lambda *a: a[r.integers(len(a))]     # noqa: E731
-    c, ink = int(r.integers(6)), pick("red", "green", "blue", "orange", "purple", "black")
+    c, hue, shape = int(r.integers(6)), r.normal(0, 20), pick("circle", "cross", "ring", "square", "star", "triangle")
     paper, size = pick("white", "lightgrey", "lightyellow", "lightblue"), pick("small", "middle", "large")
     lines, noise = pick("none", "few", "many"), pick("no", "no", "yes")
-    side, s = 96, {"small": 16, "middle": 22, "large": 32}[size]
+    ink = ImageColor.getrgb(f"hsv({(60 * c + hue) % 360:.0f},{r.integers(40, 95)}%,{r.integers(50, 95)}%)")
+    side, s = 64, {"small": 8, "middle": 13, "large": 20}[size]
     im = Image.new("RGB", (side, side), paper)
     draw = ImageDraw.Draw(im)
     for _ in range({"none": 0, "few": 3, "many": 7}[lines]):
-        draw.line([int(v) for v in r.integers(0, side, 4)], fill=pick("grey", "pink", "black"), width=int(r.integers(1, 6)))
-    x, y, turn = r.integers(36, 61), r.integers(36, 61), r.uniform(-.4, .4)
+        draw.line([int(v) for v in r.integers(0, side, 4)], fill=pick("grey", "pink", "black"), width=int(r.integers(1, 4)))
+    x, y, turn = r.integers(s, side - s), r.integers(s, side - s), r.uniform(0, 6.28)
     corners = {"square": (4, 1), "triangle": (3, 1), "star": (10, .45), "cross": (8, .35)}
-    if SHAPES[c] in corners:
-        k, inner = corners[SHAPES[c]]
+    if shape in corners:
+        k, inner = corners[shape]
         draw.polygon([(x + q * np.cos(turn + 6.2832 * i / k), y + q * np.sin(turn + 6.2832 * i / k))
                       for i in range(k) for q in [s * (inner if i % 2 else 1)]], fill=ink)
-    elif SHAPES[c] == "circle":
+    elif shape == "circle":
         draw.ellipse((x - s, y - s, x + s, y + s), fill=ink)
     else:
         draw.ellipse((x - s, y - s, x + s, y + s), outline=ink, width=max(3, s // 4))
     a = np.asarray(im.resize((SIDE, SIDE), Image.BILINEAR)).astype(float) + r.normal(0, 40 if noise == "yes" else 12,
                                                                                      (SIDE, SIDE, 3))
-    return c, np.clip(a, 0, 255).astype(np.uint8), dict(ink=ink, paper=paper, size=size, lines=lines, noise=noise)
+    return c, np.clip(a, 0, 255).astype(np.uint8), dict(shape=shape, paper=paper, size=size, lines=lines, noise=noise)
 
 
 def scenes(_):
@@ -135,7 +137,7 @@ def scenes(_):
     return rows[:5000], rows[5000:]
 
 
-WORLDS = {"icons": (icons, CONTEXTS), "scenes": (scenes, SHAPES)}
+WORLDS = {"icons": (icons, CONTEXTS), "scenes": (scenes, HUES)}
 
 
 # ---- the rows ----
