@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/retrains.py data|train|list DIR WORLD [N]: versions of small classifiers, for bench/versions.py.
+"""bench/retrains.py data|train|list DIR WORLD [N]: versions of small classifiers, for bench/version_gates.py.
 
 data     Writes the rows of a world below DIR/WORLD: labels.npy (n), attributes.csv, groups.npy (n), images/ of the held-out
          rows, data.npz with the training rows. Worlds:

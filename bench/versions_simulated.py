@@ -4,7 +4,7 @@ rows, whose features do not know the answers. A trial is a line of DIR/LABEL_*.j
 
 chance   Equal versions, 40 groups of 25 rows, agreement 0, .1 and .3 within a group, each version with groups of its own.
 planted  4,000 rows; version 2 is 12 points worse on 5 % of them, or 35 points on 3 %, where an attribute lies. Settings as in
-         bench/versions.py."""
+         bench/version_gates.py."""
 import collections
 import itertools
 import json
@@ -13,7 +13,7 @@ import tempfile
 
 import numpy as np
 
-import versions
+import version_gates as versions
 
 SETTINGS = ("features", "attributes", "rules", "guard", "guard0")
 

@@ -1,5 +1,5 @@
 /* slice_versions.c - spot_versions_compare: options, checks and the steps. */
-#include "versions/slice_versions.h"
+#include "versions/slice_versions_judge.h"
 
 #include <math.h>
 #include <stdio.h>

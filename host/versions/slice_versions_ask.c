@@ -1,11 +1,12 @@
-/* slice_versions_ask.c - the tests of all questions, level by level. */
+/* slice_versions_ask.c - see slice_versions_ask.h. */
+#include "versions/slice_versions_ask.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "discover/subject/subject_memory.h"
 #include "stats/change_test.h"
 #include "stats/gatekeeping.h"
-#include "versions/slice_versions.h"
 
 typedef enum { WORSE, BETTER, SAME, FAMILIES } family;
 

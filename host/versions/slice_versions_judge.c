@@ -1,5 +1,5 @@
 /* slice_versions_judge.c - questions about all rows, classes, guards and merged slices, and verdicts. */
-#include "versions/slice_versions.h"
+#include "versions/slice_versions_judge.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "discover/subject/subject_memory.h"
 #include "stats/statistics.h"
+#include "versions/slice_versions_ask.h"
 
 enum { IN_SLICE = 1, COMPARED = 2 };
 

@@ -1,5 +1,5 @@
 /* slice_versions_search.c - slices in the errors of both versions together, by a search that cannot tell whose error one is. */
-#include "versions/slice_versions.h"
+#include "versions/slice_versions_search.h"
 
 #include <math.h>
 #include <stdlib.h>

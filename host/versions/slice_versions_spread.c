@@ -1,9 +1,10 @@
 /* slice_versions_spread.c - how equal trainings differ: the part of a change that its rows have in common. */
+#include "versions/slice_versions_spread.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "stats/statistics.h"
-#include "versions/slice_versions.h"
 
 enum { LEAST = 20, ROUNDS = 8 };       /* rows of a question that tells about the spread; rounds of weights */
 

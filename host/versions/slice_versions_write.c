@@ -1,6 +1,6 @@
 /* slice_versions_write.c - versions.json and versions.csv. */
 #define _POSIX_C_SOURCE 200809L
-#include "versions/slice_versions.h"
+#include "spotter/versions.h"
 
 #include <math.h>
 #include <stdio.h>

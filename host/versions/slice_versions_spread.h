@@ -1,9 +1,9 @@
-/* slice_versions.h - the steps of spot_versions_compare: search, questions and their tests, verdicts. */
-#ifndef SPOTTER_SLICE_VERSIONS_H
-#define SPOTTER_SLICE_VERSIONS_H
+/* slice_versions_spread.h - the rows on which two versions are compared, and how equal trainings differ on them. */
+#ifndef SPOTTER_SLICE_VERSIONS_SPREAD_H
+#define SPOTTER_SLICE_VERSIONS_SPREAD_H
 
+#include "spotter/versions.h"
 #include "stats/group_sums.h"
-#include "versions/slice_versions_search.h"
 
 /* Rows on which the versions are compared: row (n), of class cls or of their own. */
 typedef struct {
@@ -21,13 +21,6 @@ typedef struct {
     spot_group_sums sums;      /* where rows have groups */
     const spot_subject **before;           /* (o->retrains + 1): trainings of version 1, the compared one first */
 } spot_questions;
-
-/* Counts, tests and corrects: fills the counts of all questions, whose margin is there, and v->spread and v->tests. */
-spot_status spot_questions_ask(spot_ctx *c, spot_questions *q, spot_versions *v);
-
-/* Searches, asks, merges and judges: fills v but its names. */
-spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_compared_list *list,
-                                const spot_subject *const s[SPOT_VERSIONS], const spot_versions_options *o);
 
 /* How equal trainings differ: version 1 and o->retrain, on the classes, guards and slices of q. */
 spot_status spot_spread_measure(spot_ctx *c, spot_questions *q, spot_version_spread *spread);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/versions.py runs|table|spread PROGRAM DIR ...: how often the gate between two versions is right.
+"""bench/version_gates.py runs|table|spread PROGRAM DIR ...: how often the gate between two versions is right.
 
 runs PROGRAM DIR WORLD LABEL SETTING[,SETTING] KIND[,KIND] N
          Runs `PROGRAM compare` over pairs of bench/retrains.py and adds a line for each to DIR/WORLD/gates/LABEL.jsonl; what is

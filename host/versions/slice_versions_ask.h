@@ -1,0 +1,10 @@
+/* slice_versions_ask.h - the tests of all questions, level by level. */
+#ifndef SPOTTER_SLICE_VERSIONS_ASK_H
+#define SPOTTER_SLICE_VERSIONS_ASK_H
+
+#include "versions/slice_versions_spread.h"
+
+/* Counts, tests and corrects: fills the counts of all questions, whose margin is there, and v->spread and v->tests. */
+spot_status spot_questions_ask(spot_ctx *c, spot_questions *q, spot_versions *v);
+
+#endif
