@@ -33,8 +33,8 @@
  *     mended     version 2 is better there, and no longer above its error rate in the class: by the margin at most, and
  *                the 95 % interval of its error rate holds that of the class
  *     better     the same below
- *     same       the change is below the margin, beyond chance: the upper end of its corrected interval is; and it is not below
- *                -margin itself
+ *     same       the change is below the margin, beyond chance: the upper end of its corrected interval is. It is not
+ *                worse, then, and may be better by more than these rows can show
  *     pending    these rows cannot tell; `needed` says how many could
  * Only new and worse fail a gate.
  *
