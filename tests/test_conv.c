@@ -1,6 +1,8 @@
 /* test_conv.c - convolution and its gradients against plain loops in double and against finite differences.
  * ctest: threads, both */
 #include "check_tensor.h"
+#include "net/conv_blocks.h"
+#include "spotter/rng.h"
 
 #define DIRECT (SPOT_CHANNELS == 16 ? 1e-6 : 2e-6)      /* registers of eight floats sum in another order */
 
@@ -205,4 +207,43 @@ TEST(wrong_calls_are_refused)
     CHECK_FAILS(&c, spot_conv_unpack(&c, plan, NULL, NULL), SPOT_INVALID, "conv.plan_kind");
     CHECK_FAILS(&c, spot_conv_backward_weights(&c, plan, NULL, NULL, NULL, 8, NULL), SPOT_INVALID, "conv.plan_kind");
     spot_conv_close(&c, plan);
+}
+
+/* The gradient by the weights in blocks, as a CPU computes it whose oneDNN has only reference code, against plain sums. */
+TEST(gradients_in_blocks_are_plain_sums)
+{
+    static const spot_conv_shape shape[] = {
+        { .rows = 6, .lanes = 2, .size = 1, .ci = 32, .co = 16, .k = 3, .stride = 1, .train = 1 },
+        { .rows = 4, .lanes = 1, .size = 2, .ci = 16, .co = 32, .k = 3, .stride = 1, .train = 1 },
+        { .rows = 4, .lanes = 4, .size = 4, .ci = 16, .co = 16, .k = 3, .stride = 2, .train = 1 },
+        { .rows = 3, .lanes = 1, .size = 6, .ci = 16, .co = 16, .k = 5, .stride = 1, .train = 1 },
+        { .rows = 5, .lanes = 1, .size = 2, .ci = 32, .co = 16, .k = 1, .stride = 2, .train = 1 },
+    };
+    enum { B = SPOT_CHANNELS, MOST = 32 * 32 * 25, PIXELS = 6 * 36 * 32 };
+    static float x[PIXELS], dy[PIXELS], dw[MOST], again[MOST];
+    spot_ctx one = check_ctx(1), two = check_ctx(2);
+
+    for (int q = 0; q < LEN(shape); q++) {
+        const spot_conv_shape *s = &shape[q];
+        const int out = spot_conv_out(s), pad = spot_conv_pad(s), side = s->size;
+        spot_rng r = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, 0, (uint32_t)q);
+        for (int i = 0; i < s->rows * s->ci * side * side; i++) x[i] = (float)spot_rng_normal(&r);
+        for (int i = 0; i < s->rows * s->co * out * out; i++) dy[i] = (float)spot_rng_normal(&r);
+        spot_conv_block_weights(&one, s, dw, x, dy, s->rows);
+        spot_conv_block_weights(&two, s, again, x, dy, s->rows);
+        assert_memory_equal(dw, again, (size_t)s->co * (size_t)s->ci * (size_t)(s->k * s->k) * sizeof *dw);
+        for (int o = 0; o < s->co; o++)
+            for (int i = 0; i < s->ci; i++)
+                for (int t = 0; t < s->k * s->k; t++) {
+                    double sum = 0;
+                    for (int n = 0; n < s->rows; n++)
+                        for (int p = 0; p < out * out; p++) {
+                            const int iy = p / out * s->stride + t / s->k - pad, ix = p % out * s->stride + t % s->k - pad;
+                            if (iy < 0 || ix < 0 || iy >= side || ix >= side) continue;
+                            sum += (double)x[(((n * s->ci / B + i / B) * side + iy) * side + ix) * B + i % B]
+                                   * (double)dy[((n * s->co / B + o / B) * out * out + p) * B + o % B];
+                        }
+                    CHECK_NEAR(dw[(((o / B) * (s->ci / B) + i / B) * s->k * s->k + t) * B * B + i % B * B + o % B], sum, 1e-4);
+                }
+    }
 }

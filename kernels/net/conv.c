@@ -9,6 +9,7 @@
 #include "core/bf16.h"
 #include "core/lanes.h"
 #include "net/conv_amx.h"
+#include "net/conv_blocks.h"
 #include "net/conv_dnnl.h"
 #include "net/conv_image.h"
 
@@ -210,6 +211,7 @@ static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *
 
     SPOT_TRY(spot_check_stop(c));
     if (p->amx) return spot_conv_amx_weights(c, &p->s, dw, x, dy, rows, scratch), SPOT_OK;
+    if (p->blocks) return spot_conv_block_weights(c, &p->s, dw, x, dy, rows), SPOT_OK;
     DNNL_TRY(c, "run a weight gradient", run_pass(c, p, SPOT_WEIGHTS, (pass_data){ x, dw, other, dy, NULL }, rows, scratch));
 #pragma omp parallel for num_threads(c->threads)
     for (size_t i = 0; i < p->w_count; i += 16)                        /* w_count is a multiple of 16 */

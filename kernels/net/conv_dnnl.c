@@ -162,7 +162,10 @@ static dnnl_status_t open_pass(spot_conv *p, int kind)
     if (!e && fast && describe_pass(p, kind, dnnl_convolution_winograd, attr, &pd)) fast = false;   /* not on this CPU */
     if (!e && !fast) e = describe_pass(p, kind, dnnl_convolution_direct, attr, &pd);
     if (!e) e = make_primitive(p, kind, pd);
-    if (!e && !dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name)) p->slow |= !strncmp(name, "ref", 3);
+    if (!e && !dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) && !strncmp(name, "ref", 3)) {
+        if (kind == SPOT_WEIGHTS && !half && p->s.ci != 3) p->blocks = true;
+        else p->slow = true;
+    }
     if (!e && kind == SPOT_FORWARD && !(half && p->s.train)) p->packed = a->weights;
     if (kind == SPOT_DATA) p->turned = !fast;
     if (kind == SPOT_DATA && !half) a->turned = p->w_count * sizeof(float);

@@ -25,6 +25,7 @@ struct spot_conv {
     size_t           w_count;
     bool             turned;               /* the data gradient reads turned weights (fp32) */
     bool             slow;                 /* a pass is computed by oneDNN's reference code */
+    bool             blocks;               /* conv_blocks.h computes the gradient by the weights in its place */
     bool             amx;                  /* conv_amx.h computes the gradient by the weights; their blocks are (out, in) */
     bool             deep[SPOT_PASSES];    /* it computes this pass, too */
     dnnl_engine_t    engine;
