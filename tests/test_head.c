@@ -277,9 +277,9 @@ TEST(activity_without_a_scale)
     float x[128], v[32];
 
     for (int i = 0; i < LEN(x); i++) x[i] = i < 64 ? 3 : (float)i;
-    x[100] = NAN;
+    x[place(1, 4, 2, p.channels, 4)] = NAN;
     CHECK_OK(&c, spot_head_channels(&c, v, 16, x, p, true));
     for (int k = 0; k < 16; k++) assert_true(v[k] == 0);
-    for (int k = 0; k < 16; k++) assert_true(isnan(v[16 + k]) == (k == 100 % 16));
+    for (int k = 0; k < 16; k++) assert_true(isnan(v[16 + k]) == (k == 4));
     CHECK_FAILS(&c, spot_head_channels(&c, v, 15, x, p, true), SPOT_INVALID, "head.channels: 15 | 16");
 }

@@ -49,7 +49,7 @@ const Claim = (() => {
   // An entry of the list is one slice or several with one cause, of which the first is its head (spot_slice_list).
   const entryOf = s => s.own || isRun ? null : what.models[place(s).model].entries[s.entry - 1];
   const isHead = s => !!entryOf(s) && entryOf(s).number === s.number;
-  const members = s => entryOf(s).slices.map(n => byNumber[place(s).model].get(n));
+  const members = s => entryOf(s)?.slices.map(n => byNumber[place(s).model].get(n)) ?? [s];       // a run has no entries
 
   // A slice's figures in words of an entry; those of the entry where several slices are one and this is the head.
   function figures(s) {
