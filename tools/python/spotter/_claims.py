@@ -18,7 +18,7 @@ from ._arrays import Array, as_array, floats, is_missing, matrix
 from ._classifier import PREDICT, Classifier
 from ._encoder import Encoder
 from ._fitted import Fitted, Subject
-from ._given import SEEDS, flag, refuse, shown, text as as_text, whole
+from ._given import SEEDS, flag, listed, refuse, shown, text as as_text, whole
 from ._given import level as as_level
 from ._library import Context, InputError, lib, texts
 from ._slices import Interval, Slice, frame
@@ -122,7 +122,7 @@ class Claim:
         patient or other group of each picture, since pictures of a group depend on each other."""
         n = len(self.pictures)
         if groups is not None:
-            groups = list(groups)
+            groups = listed(groups, "groups")
             if len(groups) != n:
                 raise InputError(f"groups has {len(groups)} entries; there are {n} pictures")
             return replace(self.judge(wrong, probs, model), groups=groups)

@@ -14,7 +14,7 @@ from . import _library as c_side
 from ._arrays import Array
 from ._given import flag, listed, real, refuse, text as text_of
 from ._given import level as as_level
-from ._library import Context, lib
+from ._library import Context, InputError, lib
 from ._slices import frame
 
 _VERDICTS = ("pending", "same", "better", "mended", "worse", "new")
@@ -234,6 +234,14 @@ def _check() -> None:
                               "install library and package from one build")
 
 
+def _named(name: str, make: Any) -> Any:
+    """make(), whose sentence of failure says which argument it is about."""
+    try:
+        return make()
+    except InputError as e:
+        raise InputError(f"{name}: {e}") from None
+
+
 def _take_guards(options: Any, guards: Any, rows: int) -> Any:
     """The arrays of `guards`, which must stay while options is used."""
     kept: List[Any] = []
@@ -324,12 +332,15 @@ def compare(embeddings: Any, targets: Any, probs_v1: Any, probs_v2: Any, method:
     from .methods import Ward
 
     first = Subject(embeddings, targets, probs_v1, groups=groups)
-    second = Subject(first.feature if embeddings_v2 is None else embeddings_v2, targets, probs_v2, groups=groups)
+    if embeddings_v2 is None:
+        second = Subject(first.feature, targets, probs_v2, groups=groups)
+    else:
+        second = _named("embeddings_v2", lambda: Subject(embeddings_v2, targets, probs_v2, groups=groups))
     if embeddings_v2 is None:
         second.c.feature = first.c.feature
     flag(neutral, "neutral")
     if not isinstance(retrain, (list, tuple)):
         refuse(retrain, "retrain", "a list of arrays of probabilities, one a training")
-    more = [Subject(first.feature, targets, p, groups=groups) for p in retrain]
+    more = [_named("retrain", lambda p=p: Subject(first.feature, targets, p, groups=groups)) for p in retrain]
     return compare_subjects(first, second, Ward() if method is None else method, names, data, margin, level, guards, more,
     neutral)
