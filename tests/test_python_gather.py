@@ -129,7 +129,7 @@ def test_a_claim_that_people_judge():
     assert alone.p == 2 ** -8 and alone.confirmed and alone.gathered.wrong == 8
     few = yes.judge([p.group == "gathered" for p in claim.pictures], groups=["ride"] * 5 + [None] * 11)
     assert few.p == 2 ** -4 and few.verdict == "too few pictures" and few.gathered.rate.value == 1
-    raises("groups has 3 entries; there are 16 pictures", lambda: claim.judge([1] * 16, groups="abc"))
+    raises("groups has 3 entries; there are 16 pictures", lambda: claim.judge([1] * 16, groups=list("abc")))
     assert claim.judge([None] * 15 + [1]).verdict == "too few pictures"
     assert claim.judge([float("nan")] * 8 + [0] * 8).control.pictures == 8
     assert "confirmed on new data" in yes._repr_html_() and "8 of 8" in repr(yes)
