@@ -274,21 +274,20 @@ class Browser:
         page = self.pages[session] = Page(self, session)
         for domain in ("Page", "Runtime", "Network", "Log"):
             page.call(domain + ".enable")
+        page.call("Performance.enable", {"timeDomain": "threadTicks"})
         page.call("Emulation.setDeviceMetricsOverride",
                   {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": False})
         page.call("Emulation.setEmulatedMedia",
                   {"features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
         page.call("Emulation.setFocusEmulationEnabled", {"enabled": True})
-        page.began = time.monotonic()
         page.call("Page.navigate", {"url": "file://" + os.path.abspath(path)})
         page.wait("document.documentElement?.dataset.ready === '1'", timeout)
-        page.seconds = time.monotonic() - page.began
         return page
 
 
 class Page:
     def __init__(self, browser, session):
-        self.browser, self.session, self.errors, self.requests, self.seconds = browser, session, [], [], 0
+        self.browser, self.session, self.errors, self.requests = browser, session, [], []
 
     def call(self, method, params=None, timeout=60):
         return self.browser.call(method, params, self.session, timeout)
@@ -318,6 +317,10 @@ class Page:
             if time.monotonic() > until:
                 raise Failure("it never came to be that %s; errors: %s" % (condition, self.errors[:3]))
             time.sleep(0.01)
+
+    def cpu(self):
+        """Seconds of CPU time that the page's tasks have taken until now."""
+        return {m["name"]: m["value"] for m in self.call("Performance.getMetrics")["metrics"]}["TaskDuration"]
 
     def frames(self, n=2):
         """Waits until n more frames are painted, so that what was asked for is on the screen."""
