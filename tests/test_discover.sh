@@ -164,6 +164,11 @@ cmp -s taken/slices.csv before.csv || fail "assign has written over its ids"
 refused 2 assign own --embeddings e.npy --labels y.npy --probs p.npy --out own/slices.csv
 mkdir -p run/segments && wrong 2 "${all[@]}" --out run
 wrong 4 "${all[@]}" --out e.npy
+echo mine > merges.csv
+wrong 2 "${all[@]}" --merges merges.csv --out merged
+[ "$(cat merges.csv)" = mine ] && [ ! -e merged ] || fail "--merges has written over a letter, or searched first"
+rm merges.csv
+for again in 1 2; do ok "${all[@]}" --merges merges.csv --no-report --out merged; done
 
 # --- what must not happen
 wrong 3 --embeddings e.npy --labels y.npy --probs short.npy --out x

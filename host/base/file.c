@@ -263,6 +263,14 @@ int spot_file_peek(const char *path, char *bytes, size_t n)
     return got < 0 ? -3 : (int)got;
 }
 
+bool spot_file_is_ours(const char *path, const char *head)
+{
+    char top[128];
+    const int n = spot_file_peek(path, top, sizeof top), all = (int)strlen(head);
+
+    return n == -1 || n == -2 || !n || (n >= all && !memcmp(top, head, (size_t)all));
+}
+
 int spot_file_open(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error = 0;

@@ -41,6 +41,9 @@ spot_status spot_file_place (spot_ctx *c, const char *path, bool adds);
 /* The first n bytes of a regular file at most, into bytes; their number. -1: there is no file, or no way to it; -2: it is no
  * regular file; -3: it cannot be read. */
 int         spot_file_peek  (const char *path, char *bytes, size_t n);
+/* Whether a file that begins with `head`, of 127 bytes at most, may take the place of what is at path: nothing, an empty file,
+ * no regular file, or one that begins so. */
+bool        spot_file_is_ours(const char *path, const char *head);
 /* spot_file_write in steps. begin opens a new file beside path and writes its name to temp. commit makes the closed file
  * durable: fsync, rename, fsync; another library may have written it. abort removes it and returns a failure with the errno
  * `error`. */

@@ -251,6 +251,7 @@ static spot_status check_folder(spot_ctx *c, const discover_flags *o)
 
     if (o->merges && (cli_is_input(&o->files, o->merges) || cli_is_input(&words, o->merges)))
         return spot_fail(c, SPOT_USAGE, "--merges %s would be read and written over; choose another name", o->merges);
+    if (o->merges) SPOT_TRY(spot_tree_merges_place(c, o->merges));
     if (stat(dir, &st)) return SPOT_OK;
     if (!S_ISDIR(st.st_mode)) return spot_fail(c, SPOT_IO, "--out %s is a file; choose another name", dir);
     for (const char *const *name = spot_findings_files; *name; name++) {

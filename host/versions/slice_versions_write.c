@@ -13,7 +13,8 @@
 
 enum { SCHEMA = 2, PATH = 1200 };
 
-static const char head_of_json[] = "{\n  \"schema\": 2,\n  \"before\": ";
+/* The schema before this one had the same file name, and may be replaced. */
+static const char head_of_json[] = "{\n  \"schema\": 2,\n  \"before\": ", former_head[] = "{\n  \"schema\": 1,\n  \"before\": ";
 static const char head_of_csv[] = "id,class,slice,verdict,compared,before,now\n";
 
 static const char *const features[] = { "neutral", "version 1", "both" };       /* spot_version_features */
@@ -219,13 +220,12 @@ static spot_status write_csv(spot_ctx *c, const char *dir, const spot_versions *
 
 static spot_status check_result(spot_ctx *c, const char *dir, const char *name, const char *head, const char *advice)
 {
-    char path[PATH], top[64];
-    int n;
+    char path[PATH];
 
     snprintf(path, sizeof path, "%s/%s", dir, name);
     SPOT_TRY(spot_file_place(c, path, false));
-    n = spot_file_peek(path, top, sizeof top);
-    if (!advice || n == -1 || n == -2 || !n || (n >= (int)strlen(head) && !memcmp(top, head, strlen(head)))) return SPOT_OK;
+    if (!advice || spot_file_is_ours(path, head)) return SPOT_OK;
+    if (head == head_of_json && spot_file_is_ours(path, former_head)) return SPOT_OK;
     return spot_fail(c, SPOT_USAGE, "{versions.foreign} %s is there, and it is no result of `spotter compare`; %s", path,
                      advice);
 }

@@ -319,8 +319,10 @@ typedef struct {
 typedef struct { int count; spot_tree_merge *merge; } spot_tree_merges;
 
 /* o as for spot_discover. Close m also after a failure. write: CSV with a header and a line for each merge, in this order; left
- * and right are numbers as above, class is its name ("" for all rows). */
+ * and right are numbers as above, class is its name ("" for all rows). place, before the work: SPOT_USAGE where write would
+ * replace another file than one of merges, SPOT_IO where it could not write. */
 spot_status spot_discover_merges(spot_ctx *c, spot_tree_merges *m, const spot_subject *s, const spot_discover_options *o);
+spot_status spot_tree_merges_place(spot_ctx *c, const char *path);
 spot_status spot_tree_merges_write(spot_ctx *c, const char *path, const spot_tree_merges *m, const spot_subject *s);
 void        spot_tree_merges_close(spot_tree_merges *m);
 

@@ -18,7 +18,7 @@ typedef struct {
     int cls, part, n;
     const int *row;
     spot_tree_merge *merge;         /* (n - 1): out */
-    int first;                 /* place of merge[0] among all merges */
+    int first;                      /* place of merge[0] among all merges */
 } ward_tree;
 
 typedef struct {
@@ -295,11 +295,13 @@ static void put_count(FILE *f, int count)
     if (count >= 0) fprintf(f, "%d", count);
 }
 
+static const char head[] = "class,part,left,right,height,rows,wrong,rate,judged,judged_wrong,p\n";
+
 static bool fill_file(FILE *f, const void *user)
 {
     const merges_file *k = user;
 
-    fputs("class,part,left,right,height,rows,wrong,rate,judged,judged_wrong,p\n", f);
+    fputs(head, f);
     for (const spot_tree_merge *m = k->m->merge; m < k->m->merge + k->m->count; m++) {
         spot_csv_field(f, m->cls < 0 ? "" : k->s->class_name[m->cls]);
         put_count(f, m->part);
@@ -313,6 +315,13 @@ static bool fill_file(FILE *f, const void *user)
         fputc('\n', f);
     }
     return !ferror(f);
+}
+
+spot_status spot_tree_merges_place(spot_ctx *c, const char *path)
+{
+    SPOT_TRY(spot_file_place(c, path, false));
+    return spot_file_is_ours(path, head) ? SPOT_OK
+         : spot_fail(c, SPOT_USAGE, "{merges.foreign} %s is there, and it is no file of merges; choose another name", path);
 }
 
 spot_status spot_tree_merges_write(spot_ctx *c, const char *path, const spot_tree_merges *m, const spot_subject *s)
