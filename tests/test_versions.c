@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "stats/paired.h"
+#include "versions/slice_versions_spread.h"
 #include "spotter/rng.h"
 #include "spotter/versions.h"
 
@@ -418,6 +419,44 @@ TEST(further_trainings_say_what_an_equal_one_moves)
     if (SANITIZED) return;
     if (with > 4 || 2 * with >= alone) fail_msg("equal trainings fail in %d of 30, with further ones in %d", alone, with);
     if (found < 7) fail_msg("40 points are found in %d of 10", found);
+}
+
+/* Three trainings of 40 rows: one has all right, two have ten others wrong. Changes are 10, 10 and 0 of 10, 10 and 20 changed
+ * rows: the mean of their squares over these is 20/3. */
+TEST(the_spread_of_trainings_is_that_of_their_pairs)
+{
+    enum { ROWS = 40, TRAININGS = 3 };
+    static world w;
+    static int predicted[TRAININGS][N], row[ROWS];
+    spot_subject s[TRAININGS];
+    const spot_subject *before[TRAININGS], *retrain[] = { &s[1], &s[2] }, *both[] = { &s[0], &s[0] };
+    spot_versions_options o = spot_versions_defaults();
+    spot_question x = { .row = row, .n = ROWS, .cls = 0 };
+    spot_questions q = { .of = &x, .n = { [SPOT_ASK_CLASS] = 1 }, .s = both, .o = &o, .before = before };
+    spot_version_spread spread;
+    spot_ctx c = check_ctx(1);
+    int freedom = 7;
+
+    make_world(&w, 85, 0.1, 0.1, 0.1, 0.5, 0);
+    for (int t = 0; t < TRAININGS; t++) {
+        s[t] = w.s[0];
+        s[t].predicted = memcpy(predicted[t], w.target, sizeof predicted[t]);
+        before[t] = &s[t];
+    }
+    for (int i = 0; i < ROWS; i++) row[i] = 2 * i;
+    for (int i = 0; i < 10; i++) predicted[1][row[i]] = predicted[2][row[10 + i]] = 1;
+    o.retrain = retrain, o.retrains = LEN(retrain);
+    CHECK_OK(&c, spot_spread_measure(&c, &q, &spread));
+    CHECK_NEAR(x.ratio, 20.0 / 3, 1e-12);
+    CHECK_NEAR(x.square, 40.0 / 3, 1e-12);
+    CHECK_NEAR(spread.share[0], (20.0 / 3 - 1) / (ROWS - 1), 1e-12);
+    CHECK_NEAR(spread.share[1], spread.share[0], 0);           /* no slice tells another one */
+    assert_int_equal(spread.freedom, 2);
+    CHECK_NEAR(spread.move, 4.302652729911275 * sqrt(40.0 / 3 / ROWS / ROWS * 20 / 3), 1e-6);
+    CHECK_NEAR(spot_question_share(&q, &x, spread.share[0], &freedom), spread.share[0], 0);
+    assert_int_equal(freedom, 7);
+    CHECK_NEAR(spot_question_share(&q, &x, 0.001, &freedom), (20.0 / 3 - 1) / (ROWS - 1), 1e-12);     /* rows that look alike */
+    assert_int_equal(freedom, 2);
 }
 
 /* ---- what does not fit ---- */

@@ -10,6 +10,9 @@ typedef struct {
     spot_version_counts *counts;
     const int *row;
     int    n, cls;
+    double ratio;              /* square of a change between two equal trainings over ... */
+    double square;             /* ... the sum of its rows' squares; rows that have nothing in common let expect 1. Means over
+                                * pairs of trainings; 0: no row changed, or there are too few */
 } spot_question;
 
 /* The questions of a comparison, level by level: n[l] of each. */
@@ -22,12 +25,13 @@ typedef struct {
     const spot_subject **before;           /* (o->retrains + 1): trainings of version 1, the compared one first */
 } spot_questions;
 
-/* How equal trainings differ: version 1 and o->retrain, on the classes, guards and slices of q. */
+/* How equal trainings differ: version 1 and o->retrain, on the classes, guards and slices of q. Fills ratio and square of all
+ * questions, too. */
 spot_status spot_spread_measure(spot_ctx *c, spot_questions *q, spot_version_spread *spread);
 
 /* The share of one question: the pooled one, or its own where trainings differ on its rows by more than that lets expect (a
  * chi-squared test at 5 %), as they do on pictures that look alike; *freedom is then that of its own trainings. */
-double spot_question_share(spot_questions *q, const spot_question *x, double pooled, int *freedom);
+double spot_question_share(const spot_questions *q, const spot_question *x, double pooled, int *freedom);
 
 /* The variance that equal trainings add to a change of n rows, of which the squared sums of lost less gained rows (of their
  * groups) are `square` together; share: of spot_version_spread. */
