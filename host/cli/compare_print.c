@@ -1,11 +1,12 @@
 /* compare_print.c - two versions of a classifier in words and tables, at most 100 columns wide. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "cli/compare.h"
 
-enum { NAMED = 10, CLASSES = 20, SLICES = 20, NAME = 120 };
+enum { NAMED = 10, CLASSES = 20, SLICES = 20, NAME = 120, NAMES = 18 };
 
 static double percent(int part, int rows) { return rows ? 100.0 * part / rows : 0; }
 
@@ -58,7 +59,8 @@ static const char head[] = "verdict    rows before    now  change [low, high]   
 
 static void print_line(const char *name, spot_change_verdict verdict, const spot_version_counts *k)
 {
-    spot_text_column(stdout, name, 18);
+    if (strlen(name) > NAMES) printf("%s\n", name), name = "";           /* the numbers stand below a long name */
+    spot_text_column(stdout, name, NAMES);
     printf("%-7s  %6d %4.0f %% %4.0f %%  %+5.1f [%+5.1f, %+5.1f]  %4d %6d %7.1g", spot_change_verdict_name(verdict), k->rows,
            100 * k->before, percent(k->wrong[1], k->rows), 100 * k->change.value, 100 * k->corrected.low,
            100 * k->corrected.high, k->lost, k->gained, is_better(verdict) ? k->p_better : k->p_worse);
@@ -139,7 +141,7 @@ static void print_rules(const spot_versions *v)
 {
     static const char *const whose[] = { "of neither version", "of one source", "of both versions" };
 
-    printf("\nChance of a false \"worse\": %.3g %% in all; ", 100 * v->level);
+    printf("\nChance of \"worse\" where nothing is: %.3g %% in all; ", 100 * v->level);
     for (int l = 0, n = 0; l < SPOT_ASK_LEVELS; l++)
         if (v->tests[l]) printf("%s%s %.3g %%", n++ ? ", " : "", spot_version_level_name((spot_version_level)l),
                                 100 * v->level * v->share[l]);

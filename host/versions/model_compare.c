@@ -105,9 +105,7 @@ static void judge_change(spot_model_comparison *k, const compare_room *r, int i)
     const int n = r->tests;
 
     x->p_worse = r->p[WORSE * n + i], x->p_better = r->p[BETTER * n + i], x->p_same = r->p[SAME * n + i];
-    x->verdict = spot_is_significant(x->p_worse, SPOT_LEVEL) ? SPOT_CHANGE_WORSE
-               : spot_is_significant(x->p_better, SPOT_LEVEL) ? SPOT_CHANGE_BETTER
-               : spot_is_significant(x->p_same, SPOT_LEVEL) ? SPOT_CHANGE_SAME : SPOT_CHANGE_PENDING;
+    x->verdict = spot_change_verdict_of(x->p_worse, x->p_better, x->p_same, SPOT_LEVEL);
     if (x->verdict == SPOT_CHANGE_PENDING)
         x->needed = spot_model_needed(t, k->margin, r->at[(rise < k->margin ? SAME : WORSE) * n + i]);
     k->failed |= x->verdict == SPOT_CHANGE_WORSE;

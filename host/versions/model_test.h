@@ -22,7 +22,7 @@ spot_status spot_model_test_of(spot_ctx *c, spot_model_test *t, spot_model_scale
 double spot_model_above(const spot_model_test *t, double by);
 double spot_model_below(const spot_model_test *t, double by);
 
-/* As spot_change_needed. */
+/* Objects that would tell the change from `by`: spot_change_needed says when. */
 double spot_model_needed(const spot_model_test *t, double by, double tail);
 
 #endif

@@ -106,9 +106,7 @@ static spot_status open_named(judging *j)
 
 static spot_change_verdict verdict_of(const spot_version_counts *k, double level)
 {
-    if (spot_is_significant(k->p_worse, level)) return SPOT_CHANGE_WORSE;
-    if (spot_is_significant(k->p_better, level)) return SPOT_CHANGE_BETTER;
-    return spot_is_significant(k->p_same, level) ? SPOT_CHANGE_SAME : SPOT_CHANGE_PENDING;
+    return spot_change_verdict_of(k->p_worse, k->p_better, k->p_same, level);
 }
 
 static spot_change_verdict verdict_of_slice(const spot_version_slice *p, const spot_versions_options *o)

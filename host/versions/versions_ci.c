@@ -17,7 +17,7 @@ typedef struct {
     char part[24];
 } version_row;
 
-/* What a reviewer reads first comes first. */
+/* A reviewer reads the gravest verdicts first. */
 static const spot_change_verdict order[] = { SPOT_CHANGE_WORSE, SPOT_CHANGE_NEW, SPOT_CHANGE_MENDED, SPOT_CHANGE_BETTER,
                                              SPOT_CHANGE_PENDING, SPOT_CHANGE_SAME };
 enum { ORDERS = sizeof order / sizeof *order };
@@ -182,7 +182,7 @@ static bool has_pending(const spot_versions *v)
     return false;
 }
 
-/* What is pending is said beside each verdict: "nothing is shown" is no "nothing is". */
+/* Pending parts are counted beside each verdict: "nothing is shown" is no "nothing is". */
 static void say_verdict(char *text, size_t size, const spot_versions *v)
 {
     char part[160];

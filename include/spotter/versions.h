@@ -24,8 +24,9 @@
  *
  * Questions have an order: all rows, classes, guards, slices. Each of these levels has its share of `level`, 5 % for the whole
  * comparison. Within a level Holm's procedure tests; a level that has no question, or all of whose hypotheses are rejected,
- * passes its share on to the next (serial gatekeeping: Bretz, Maurer, Brannath and Posch 2009). So an equal version is called
- * worse anywhere in at most 5 % of trials, and the same holds of "better" and of "same".
+ * passes its share on to the next (serial gatekeeping: Bretz, Maurer, Brannath and Posch 2009). So a version that is
+ * nowhere worse by more than the margin is called worse anywhere in at most 5 % of trials, and the same holds of "better" and
+ * of "same". That is no promise for a training with another seed, which may move small groups of rows by tens of points.
  *
  *     new        version 2 is worse there, and version 1 does not confirm the slice
  *     worse      the change is above the margin, or above 0 beyond the spread of trainings, beyond chance: the lower end of its
@@ -72,6 +73,9 @@ typedef enum { SPOT_CHANGE_PENDING, SPOT_CHANGE_SAME, SPOT_CHANGE_BETTER, SPOT_C
                SPOT_CHANGE_NEW } spot_change_verdict;
 const char *spot_change_verdict_name(spot_change_verdict v);       /* "pending", "same", "better", "mended", "worse", "new" */
 
+/* Worse, better, same or pending, in this order, by corrected p and their level. */
+spot_change_verdict spot_change_verdict_of(double p_worse, double p_better, double p_same, double level);
+
 /* Rows that the user named before, on which no version shall be worse. in (rows of the subjects): 1 for them. */
 typedef struct {
     const char *name;                          /* as the user wrote it */
@@ -83,7 +87,7 @@ typedef struct {
 typedef enum { SPOT_ASK_ALL, SPOT_ASK_CLASS, SPOT_ASK_GUARD, SPOT_ASK_SLICE, SPOT_ASK_LEVELS } spot_version_level;
 const char *spot_version_level_name(spot_version_level l);         /* "all rows", "classes", "guards", "slices" */
 
-/* Whose features the search is given: none of the versions', version 1's, both versions'. */
+/* The features that the search is given are those of no version, of version 1, or of both. */
 typedef enum { SPOT_FEATURES_NEUTRAL, SPOT_FEATURES_FIRST, SPOT_FEATURES_BOTH } spot_version_features;
 
 enum { SPOT_ENOUGH_RETRAINS = 3 };             /* further trainings, whose spread takes the place of a margin */

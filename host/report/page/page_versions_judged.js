@@ -87,8 +87,10 @@ function judged() {
       `${+(100 * what.margin).toPrecision(3)} points; a guard may have its own.`),
     h("ul", {}, ...said.map(([word, t]) => h("li", {}, h("b", {}, word), `: ${t}`))),
     p("Only worse and new fail a gate; with --fail-on pending it fails, too, where all rows, a class or a guard is pending."),
-    p(`The chance that equal versions are called worse anywhere is at most ${percent(what.level)}. Questions are asked level ` +
-      "by level. A level without a question, or with all of its questions answered by worse, passes its share on to the next."),
+    p("A version that is nowhere worse by more than that is called worse anywhere with a chance of at most " +
+      `${percent(what.level)}. An equal training with another seed may be worse on few rows. ` +
+      "Questions are asked level by level. A level without a question, or with all of its questions answered by worse, " +
+      "passes its share on to the next."),
     levels(), p(...trainingsSaid()), p(...FEATURES[what.features]()),
     p("Slices were found and tested in the errors of both versions together, so that the search could not know which version " +
       "made an error. Compared are rows that joined a slice by their features or by its rule, blind to their answers."),

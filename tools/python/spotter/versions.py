@@ -322,12 +322,12 @@ def compare(embeddings: Any, targets: Any, probs_v1: Any, probs_v2: Any, method:
     embeddings, targets, probs: as a method's fit takes them, in the same order. embeddings_v2: features of version 2, where
     embeddings are of version 1: both are searched together, since those of one version take its side. neutral: embeddings are
     of neither. method: what finds slices, by default Ward(); its target_class, seed, device and threads count. names, data:
-    names of the versions and of the rows. level: the chance that an equal version is called worse. margin: a difference of
-    error rates that counts as none, and above which worse lies; by default 0.05, and worse is beyond the spread of `retrain`
-    where that has three. guards: {name: rows (n,) bool} or {name: (rows, margin)}, asked before all slices. retrain: a list of
-    probabilities of further trainings of version 1; version 2 is compared with the mean of all. groups (n,): as a method's fit
-    takes them; rows of a group, as frames of a video, stay together in the parts and the tests, and each Change has its number
-    of groups."""
+    names of the versions and of the rows. level: the chance that a version which is nowhere worse is called so. margin: a
+    difference of error rates that counts as none, and above which worse lies; by default 0.05, and worse is beyond the spread
+    of `retrain` where that has three. guards: {name: rows (n,) bool} or {name: (rows, margin)}, asked before all slices.
+    retrain: a list of probabilities of further trainings of version 1; version 2 is compared with the mean of all. groups (n,):
+    as a method's fit takes them; rows of a group, as frames of a video, stay together in the parts and the tests, and each
+    Change has its number of groups."""
     from ._fitted import Subject
     from .methods import Ward
 
