@@ -275,7 +275,7 @@ TEST(cells_of_the_confusion_matrix_are_folded)
     spot_slice_list_close(&e);
 }
 
-/* What fails alike in several classes is a cause, though all of it is taken for one class. */
+/* Rows that fail alike in several classes are a cause, though all of them are taken for one class. */
 TEST(rows_of_several_classes_are_no_cell)
 {
     static world w;

@@ -13,7 +13,7 @@ enum { ROWS = 40, FIRST = 2, SECOND = 3, WIDE = FIRST + SECOND };
 
 typedef struct { spot_ctx c; float a[ROWS][FIRST], b[ROWS][SECOND]; char lines[400], y[200], p[200]; } arrays;
 
-/* Of the allocator; under sanitizers 0. */
+/* The allocator counts these bytes; under sanitizers they are 0. */
 static size_t bytes_in_use(void)
 {
     const struct mallinfo2 m = mallinfo2();

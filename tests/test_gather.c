@@ -96,7 +96,7 @@ TEST(controls_in_few_groups_are_no_sure_rate)
     }
 }
 
-/* Of 40 groups of 10 pictures half are wrong in 6 of 10, the others never: the interval is that of groups. */
+/* In half of 40 groups of 10 pictures 6 are wrong, in the others none: the interval is that of groups. */
 TEST(intervals_are_of_groups)
 {
     enum { RUNS = 400, EACH = 10, GROUPS = 40, N = GROUPS * EACH };

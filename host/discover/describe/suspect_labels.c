@@ -99,7 +99,7 @@ static void draw_voters(label_search *q, int *voter)
 
 typedef struct { int votes, agree; } ballot;
 
-/* By the nearest rows that may vote. voter: of the entries of nearest; NULL: they are rows. */
+/* Counts the nearest rows that may vote. voter: rows of the entries of nearest; NULL: they are rows. */
 static ballot ask_nearest(const label_search *q, int row, const int *voter, const int *nearest, int k)
 {
     const spot_subject *s = q->s;
