@@ -7,20 +7,6 @@
 
 #include "stats/statistics.h"
 
-const char *spot_change_verdict_name(spot_change_verdict v)
-{
-    static const char *const name[] = { "pending", "same", "better", "mended", "worse", "new" };
-
-    return v >= SPOT_CHANGE_PENDING && v <= SPOT_CHANGE_NEW ? name[v] : "unknown";
-}
-
-spot_change_verdict spot_change_verdict_of(double p_worse, double p_better, double p_same, double level)
-{
-    if (spot_is_significant(p_worse, level)) return SPOT_CHANGE_WORSE;
-    if (spot_is_significant(p_better, level)) return SPOT_CHANGE_BETTER;
-    return spot_is_significant(p_same, level) ? SPOT_CHANGE_SAME : SPOT_CHANGE_PENDING;
-}
-
 spot_versions_options spot_versions_defaults(void)
 {
     return (spot_versions_options){ .proof = spot_proof_defaults(), .level = SPOT_LEVEL, .margin = 0.05, .beyond = NAN,
