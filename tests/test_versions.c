@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "stats/paired.h"
-#include "versions/slice_versions_spread.h"
+#include "versions/slice_versions_shift.h"
 #include "spotter/rng.h"
 #include "spotter/versions.h"
 
@@ -457,6 +457,105 @@ TEST(the_spread_of_trainings_is_that_of_their_pairs)
     assert_int_equal(freedom, 7);
     CHECK_NEAR(spot_question_share(&q, &x, 0.001, &freedom), (20.0 / 3 - 1) / (ROWS - 1), 1e-12);     /* rows that look alike */
     assert_int_equal(freedom, 2);
+}
+
+/* ---- log odds ---- */
+
+/* Nine slices of 16 rows, whose log odds all change by the slice's own number: the median is -0.1, the median absolute deviation
+ * 0.2. */
+TEST(log_odds_say_how_far_slices_move)
+{
+    enum { SLICES = 9, ROWS = 16, ALL = SLICES * ROWS };
+    static const double by[SLICES] = { -0.4, -0.3, 0.3, -0.1, -2, 0.1, 0.2, 0, -0.2 };
+    static float confidence[SPOT_VERSIONS][ALL];
+    int row[ALL];
+    spot_version_counts counts[SLICES] = { 0 };
+    spot_question of[SLICES];
+    spot_subject s[SPOT_VERSIONS];
+    const spot_subject *both[SPOT_VERSIONS] = { &s[0], &s[1] };
+    spot_versions_options o = spot_versions_defaults();
+    spot_questions q = { .of = of, .n = { [SPOT_ASK_SLICE] = SLICES }, .s = both, .o = &o, .before = both };
+    spot_version_shift shift;
+    double fall[SLICES], rise[SLICES];
+    spot_ctx c = check_ctx(1);
+
+    for (int i = 0; i < ALL; i++) {
+        const double odds = 0.1 * (i % ROWS) - 0.5;
+        row[i] = i;
+        confidence[0][i] = (float)(1 / (1 + exp(-odds)));
+        confidence[1][i] = (float)(1 / (1 + exp(-odds - by[i / ROWS])));
+    }
+    for (int v = 0; v < SPOT_VERSIONS; v++) s[v] = (spot_subject){ .n = ALL, .classes = 1, .confidence = confidence[v] };
+    for (int i = 0; i < SLICES; i++) of[i] = (spot_question){ .counts = &counts[i], .row = row + i * ROWS, .n = ROWS };
+    CHECK_OK(&c, spot_shift_measure(&c, &q, &shift, fall, rise));
+    for (int i = 0; i < SLICES; i++) {
+        const double t = (by[i] + 0.1) / (1.4826 * 0.2);
+        CHECK_NEAR(counts[i].shift, by[i], 1e-5);
+        CHECK_NEAR(rise[i], 0.5 * (1 - t / sqrt(t * t + 2)), 1e-5);        /* Student's t of two degrees of freedom */
+        CHECK_NEAR(fall[i], 1 - rise[i], 1e-12);
+    }
+    CHECK_NEAR(shift.middle, -0.1, 1e-5);
+    CHECK_NEAR(shift.spread, 1.4826 * 0.2, 1e-5);
+    assert_int_equal(shift.freedom, 2);
+    q.n[SPOT_ASK_SLICE] = SPOT_ENOUGH_SLICES - 1;
+    CHECK_OK(&c, spot_shift_measure(&c, &q, &shift, fall, rise));
+    assert_int_equal(shift.freedom, 0);
+    CHECK_NEAR(fall[0], 0, 0);
+}
+
+/* 40 blobs of 50 rows, in every second of which half of the rows are wrong. Each blob's log odds move by a number of its own. All
+ * rows of one blob turn wrong: they look alike. odds: their log odds in each version. */
+static void make_turning(world *w, uint32_t number, double odds0, double odds1)
+{
+    enum { KINDS = 40, TURNS = 5 };
+    spot_rng r = spot_rng_at(13, SPOT_RNG_BOOTSTRAP, number, 0);
+    float centre[KINDS][D];
+    double move[KINDS];
+
+    make_world(w, number, 0.1, 0.1, 0.1, 1, 0);
+    for (int b = 0; b < KINDS; b++) {
+        move[b] = 0.15 * spot_rng_normal(&r);
+        for (int k = 0; k < D; k++) centre[b][k] = 4 * (float)spot_rng_normal(&r);
+    }
+    for (int i = 0; i < N; i++) {
+        const int b = w->blob[i] = 2 * (int)spot_rng_below(&r, KINDS / 2) + i % 2;
+        const bool turns = b == TURNS, wrong = !turns && spot_rng_uniform(&r) < (b % 4 < 2 ? 0.5 : 0.02);
+        const double odds = turns ? odds0 : (wrong ? -1 : 1) * (0.5 + 2 * spot_rng_uniform(&r));
+        const double now = turns ? odds1 : odds + fmax(-0.4, fmin(0.4, move[b]));
+        for (int k = 0; k < D; k++) w->feature[i][k] = centre[b][k] + (float)spot_rng_normal(&r);
+        w->confidence[0][i] = (float)(1 / (1 + exp(-odds)));
+        w->confidence[1][i] = (float)(1 / (1 + exp(-now)));
+        for (int v = 0; v < SPOT_VERSIONS; v++)
+            w->predicted[v][i] = w->confidence[v][i] < 0.5 ? 1 - w->target[i] : w->target[i];
+        w->blob[i] = turns ? CLASSES * BLOBS : 0;
+    }
+}
+
+/* Rows that look alike and lie near a border turn as one, as between equal trainings; a planted error moves their log odds far. */
+TEST(a_slice_is_worse_where_its_log_odds_fall_further_than_others)
+{
+    static world w;
+    spot_ctx c = check_ctx(2);
+
+    for (uint32_t far = 0; far < 2; far++) {
+        spot_versions v;
+        int turned = -1;
+        make_turning(&w, 90, 0.15, far ? -2 : -0.15);
+        v = compare(&c, &w);
+        assert_true(v.shift.slices >= SPOT_ENOUGH_SLICES && v.shift.freedom > 0);
+        for (int k = 0; k < v.slices; k++)
+            if (is_planted(&w, &v.slice[k])) turned = k;
+        assert_true(turned >= 0);
+        const spot_version_slice *p = &v.slice[turned];
+        assert_true(p->counts.lost == p->compared && !p->counts.gained);
+        CHECK_NEAR(p->counts.shift, far ? -2.15 : -0.3, 1e-5);
+        assert_int_equal(p->verdict, far ? SPOT_CHANGE_NEW : SPOT_CHANGE_PENDING);
+        assert_int_equal(p->counts.as_others, !far);
+        assert_true(far || v.shift.as_others > 0);
+        assert_int_equal(v.failed, far);
+        assert_true(far || isinf(p->counts.needed));
+        spot_versions_close(&v);
+    }
 }
 
 /* ---- what does not fit ---- */

@@ -137,6 +137,19 @@ static void print_spread(const spot_versions *v)
     printf("Same: the high end is below %.3g points.\n", 100 * v->margin);
 }
 
+/* Slices that an equal training might have moved as well. */
+static void print_shift(const spot_versions *v)
+{
+    const spot_version_shift *x = &v->shift;
+
+    if (!x->freedom) return;
+    printf("A slice's log odds must change, too, by more than those of %d slices do (by %.2g, standard deviation %.2g)",
+           x->slices, x->middle, x->spread);
+    if (x->as_others) printf(";\n%d changed in errors alone, as an equal training does, and %s pending", x->as_others,
+                             x->as_others == 1 ? "is" : "are");
+    printf(".\n");
+}
+
 static void print_rules(const spot_versions *v)
 {
     static const char *const whose[] = { "of neither version", "of one source", "of both versions" };
@@ -147,6 +160,7 @@ static void print_rules(const spot_versions *v)
                                 100 * v->level * v->share[l]);
     printf(", and\nwhat is left by levels before it. Slices were searched in features %s.\n", whose[v->features]);
     print_spread(v);
+    print_shift(v);
     printf("change: points, with the corrected ends [low, high]; lost: turned wrong; gained: turned right;\n"
            "needs: %s of this kind that would decide, if the change stays as it is (-: no number does)\n",
            v->of->counts.groups ? "groups" : "rows");

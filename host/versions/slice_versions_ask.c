@@ -7,6 +7,7 @@
 #include "discover/subject/subject_memory.h"
 #include "stats/change_test.h"
 #include "stats/gatekeeping.h"
+#include "versions/slice_versions_shift.h"
 
 typedef enum { WORSE, BETTER, SAME, FAMILIES } family;
 
@@ -76,14 +77,23 @@ static spot_interval corrected(const spot_change_test *t, double worse_at, doubl
     return k;
 }
 
-/* p and at (FAMILIES * n): of every test, family by family. */
-static void ask_all(spot_questions *q, spot_change_test *t, double *p, double *at, int n, spot_ranked_p *scratch)
+/* Whether a slice's rows alone would be beyond chance, and its log odds are not. p, at, shift: of the family's test. */
+static bool is_as_others(const spot_change_test *t, const spot_version_counts *k, family f, double at, double shift)
 {
+    return shift > at && p_of(t, k, f) <= at;
+}
+
+/* p and at (FAMILIES * n): of every test, family by family. shift (2 * slices): p of the slices' log odds, of worse and better. */
+static void ask_all(spot_questions *q, spot_change_test *t, double *p, double *at, const double *shift, int n,
+                    spot_ranked_p *scratch)
+{
+    const int slices = q->n[SPOT_ASK_SLICE], first = n - slices;
     spot_gate gate[SPOT_ASK_LEVELS];
 
     for (int l = 0; l < SPOT_ASK_LEVELS; l++) gate[l] = (spot_gate){ q->n[l], q->o->share[l] };
     for (int f = 0; f < FAMILIES; f++) {
         for (int i = 0; i < n; i++) p[f * n + i] = p_of(&t[i], q->of[i].counts, (family)f);
+        for (int i = 0; i < slices && f != SAME; i++) p[f * n + first + i] = fmax(p[f * n + first + i], shift[f * slices + i]);
         spot_gatekeep(p + f * n, at + f * n, gate, SPOT_ASK_LEVELS, q->o->level, scratch);
     }
     for (int i = 0; i < n; i++) {
@@ -92,11 +102,18 @@ static void ask_all(spot_questions *q, spot_change_test *t, double *p, double *a
         k->corrected = corrected(&t[i], at[WORSE * n + i], at[SAME * n + i]);
         k->needed = needed(&t[i], k, at[WORSE * n + i], at[SAME * n + i]);
     }
+    for (int i = 0; i < slices; i++)
+        for (int f = WORSE; f <= BETTER; f++) {
+            spot_version_counts *k = q->of[first + i].counts;
+            if (is_as_others(&t[first + i], k, (family)f, at[f * n + first + i], shift[f * slices + i]))
+                k->as_others = true, k->needed = INFINITY;
+        }
 }
 
 spot_status spot_questions_ask(spot_ctx *c, spot_questions *q, spot_versions *v)
 {
     spot_change_test *t;
+    spot_status status;
     spot_ranked_p *scratch;
     double *p;
     int n = 0;
@@ -108,14 +125,17 @@ spot_status spot_questions_ask(spot_ctx *c, spot_questions *q, spot_versions *v)
     for (int u = 0; u < q->o->retrains; u++) q->before[u + 1] = q->o->retrain[u];
     SPOT_TRY(spot_spread_measure(c, q, &v->spread));
     t = malloc(((size_t)n + 1) * sizeof *t);
-    p = malloc(((size_t)n + 1) * 2 * FAMILIES * sizeof *p);
+    p = malloc(((size_t)n + 1) * (2 * FAMILIES + 2) * sizeof *p);
     scratch = malloc(((size_t)n + 1) * sizeof *scratch);
     if (t && p && scratch) {
+        double *at = p + FAMILIES * n, *shift = at + FAMILIES * n;
         const int named = q->n[SPOT_ASK_ALL] + q->n[SPOT_ASK_CLASS];
         for (int i = 0; i < n; i++)
             t[i] = test_of(q, &q->of[i], v->spread.share[i >= named], v->spread.freedom, (uint32_t)i);
-        ask_all(q, t, p, p + FAMILIES * n, n, scratch);
-    }
+        status = spot_shift_measure(c, q, &v->shift, shift, shift + q->n[SPOT_ASK_SLICE]);
+        if (!status) ask_all(q, t, p, at, shift, n, scratch);
+        for (int i = 0; i < n; i++) v->shift.as_others += q->of[i].counts->as_others;
+    } else status = spot_fail(c, SPOT_NOMEM, "no memory for %d tests", n);
     free(scratch), free(p), free(t);
-    return t && p && scratch ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d tests", n);
+    return status;
 }

@@ -70,6 +70,8 @@ void spot_version_slice_put(spot_json *j, const spot_version_slice *p, const spo
     put_bool(j, "confirmed_now", p->confirmed[1]);
     spot_json_put_int(j, "size", p->size);
     put_counts(j, &p->counts);
+    spot_json_put_real(j, "log_odds", p->counts.shift);
+    put_bool(j, "as_others", p->counts.as_others);
     spot_json_put_real(j, "class_rate_before", p->class_rate[0]);
     spot_json_put_real(j, "class_rate_now", p->class_rate[1]);
 }
@@ -114,6 +116,17 @@ static void put_spread(spot_json *j, const spot_version_spread *x)
     spot_json_end(j);
 }
 
+static void put_shift(spot_json *j, const spot_version_shift *x)
+{
+    spot_json_object(j, "log_odds");
+    spot_json_put_int(j, "slices", x->slices);
+    spot_json_put_real(j, "middle", x->freedom ? x->middle : NAN);
+    spot_json_put_real(j, "spread", x->freedom ? x->spread : NAN);
+    spot_json_put_int(j, "degrees_of_freedom", x->freedom);
+    spot_json_put_int(j, "slices_as_others", x->as_others);
+    spot_json_end(j);
+}
+
 void spot_version_rules_put(spot_json *j, const spot_versions *v)
 {
     spot_json_put_real(j, "level", v->level);
@@ -121,6 +134,7 @@ void spot_version_rules_put(spot_json *j, const spot_versions *v)
     spot_json_put_real(j, "beyond", v->beyond);
     spot_json_put_text(j, "features", features[v->features]);
     if (v->spread.files) put_spread(j, &v->spread);
+    if (v->tests[SPOT_ASK_SLICE]) put_shift(j, &v->shift);
     spot_json_array(j, "levels", SPOT_ASK_LEVELS, SPOT_ASK_LEVELS);
     for (int l = 0; l < SPOT_ASK_LEVELS; l++) {
         spot_json_object(j, NULL);

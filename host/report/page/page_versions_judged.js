@@ -72,6 +72,16 @@ function levels() {
     h("tbody", {}, ...what.levels.map(line))));
 }
 
+// How far slices move by themselves.
+function moved() {
+  const x = what.log_odds;
+  return !x?.degrees_of_freedom ? [] : [p("An equal training turns rows that look alike together. So a slice is worse or better only " +
+    `if the log odds of its rows' classes, too, changed by more than those of ${plural(x.slices, "slice")} here: ` +
+    `${(x.middle < 0 ? "−" : "+") + Math.abs(x.middle).toPrecision(2)} (median), with a standard deviation of ${x.spread.toPrecision(2)}. ` + (x.slices_as_others
+      ? `${plural(x.slices_as_others, "slice")} changed in errors alone, and ${x.slices_as_others === 1 ? "is" : "are"} pending.`
+      : "No slice changed in errors alone."))];
+}
+
 function judged() {
   const beyond = what.beyond < what.margin ? "0, beyond the spread of equal trainings" : points(what.beyond);
   const said = [
@@ -91,7 +101,7 @@ function judged() {
       `${percent(what.level)}. An equal training with another seed may be worse on few rows. ` +
       "Questions are asked level by level. A level without a question, or with all of its questions answered by worse, " +
       "passes its share on to the next."),
-    levels(), p(...trainingsSaid()), p(...FEATURES[what.features]()),
+    levels(), p(...trainingsSaid()), ...moved(), p(...FEATURES[what.features]()),
     p("Slices were found and tested in the errors of both versions together, so that the search could not know which version " +
       "made an error. Compared are rows that joined a slice by their features or by its rule, blind to their answers."),
     p(`Made by Spotter ${what.spotter}. The page is whole in itself: it loads nothing and sends nothing.`));

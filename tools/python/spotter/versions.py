@@ -47,7 +47,7 @@ class _Counts(ct.Structure):
     _fields_ = [("rows", ct.c_int), ("wrong", ct.c_int * 2), ("lost", ct.c_int), ("gained", ct.c_int), ("before", ct.c_double),
                 ("groups", ct.c_int), ("margin", ct.c_double), ("beyond", ct.c_double), ("p_worse", ct.c_double),
                 ("p_better", ct.c_double), ("p_same", ct.c_double), ("change", _Interval), ("corrected", _Interval),
-                ("needed", ct.c_double)]
+                ("needed", ct.c_double), ("shift", ct.c_double), ("as_others", ct.c_bool)]
 
 
 class _Slice(ct.Structure):
@@ -68,10 +68,15 @@ class _Spread(ct.Structure):
     _fields_ = [("files", ct.c_int), ("share", ct.c_double * 2), ("move", ct.c_double), ("freedom", ct.c_int)]
 
 
+class _Shift(ct.Structure):
+    _fields_ = [("slices", ct.c_int), ("freedom", ct.c_int), ("middle", ct.c_double), ("spread", ct.c_double),
+                ("as_others", ct.c_int)]
+
+
 class _Versions(ct.Structure):
     _fields_ = [("name", (ct.c_char * _NAME) * 2), ("data", ct.c_char * _NAME), ("n", ct.c_int), ("tests", ct.c_int * 4),
                 ("level", ct.c_double), ("margin", ct.c_double), ("beyond", ct.c_double), ("share", ct.c_double * 4),
-                ("features", ct.c_int), ("spread", _Spread), ("slices", ct.c_int), ("slice", ct.POINTER(_Slice)),
+                ("features", ct.c_int), ("spread", _Spread), ("shift", _Shift), ("slices", ct.c_int), ("slice", ct.POINTER(_Slice)),
                 ("classes", ct.c_int), ("of", ct.POINTER(_Class)), ("guards", ct.c_int), ("guard", ct.POINTER(_Class)),
                 ("outside", ct.c_int), ("lost", ct.POINTER(_Row)), ("failed", ct.c_bool), ("pending", ct.c_bool),
                 ("equal", ct.c_bool), ("arena", c_side.Arena)]
@@ -88,7 +93,9 @@ class Change:
     wrong, right; change, low, high: now - before with its 95 % interval; corrected_low, corrected_high: the ends that the
     verdict looks at, corrected for all tests; margin: changes up to it are the same; beyond: worse is above it; p_worse,
     p_better, p_same: corrected; needed: where pending, rows (or groups) of this kind that would decide, inf: no number does,
-    else 0; groups: of the rows, which the tests take as wholes; 0: rows are alone."""
+    else 0; groups: of the rows, which the tests take as wholes; 0: rows are alone; shift: of a slice, the mean change of the
+    log odds of its rows' classes (nan: not known); as_others: it changed in errors beyond chance, and its log odds no more
+    than those of other slices, as an equal training might have done: it is pending."""
 
     class_: int
     name: str
@@ -110,6 +117,8 @@ class Change:
     p_better: float
     p_same: float
     needed: float
+    shift: float
+    as_others: bool
 
     def __init__(self, c: Any, names: Sequence[str]) -> None:
         k = c.counts
@@ -121,6 +130,7 @@ class Change:
         self.corrected_low, self.corrected_high = k.corrected.low, k.corrected.high
         self.margin, self.beyond = k.margin, k.beyond
         self.p_worse, self.p_better, self.p_same, self.needed = k.p_worse, k.p_better, k.p_same, k.needed
+        self.shift, self.as_others = k.shift, k.as_others
 
     def __repr__(self) -> str:
         return (f"{type(self).__name__}({self._title()}, verdict={self.verdict!r}, rows={self.rows}, "
