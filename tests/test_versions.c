@@ -476,6 +476,7 @@ TEST(log_odds_say_how_far_slices_move)
     spot_versions_options o = spot_versions_defaults();
     spot_questions q = { .of = of, .n = { [SPOT_ASK_SLICE] = SLICES }, .s = both, .o = &o, .before = both };
     spot_version_shift shift;
+    bool changed[SLICES] = { false };
     double fall[SLICES], rise[SLICES];
     spot_ctx c = check_ctx(1);
 
@@ -487,7 +488,7 @@ TEST(log_odds_say_how_far_slices_move)
     }
     for (int v = 0; v < SPOT_VERSIONS; v++) s[v] = (spot_subject){ .n = ALL, .classes = 1, .confidence = confidence[v] };
     for (int i = 0; i < SLICES; i++) of[i] = (spot_question){ .counts = &counts[i], .row = row + i * ROWS, .n = ROWS };
-    CHECK_OK(&c, spot_shift_measure(&c, &q, &shift, fall, rise));
+    CHECK_OK(&c, spot_shift_measure(&c, &q, changed, &shift, fall, rise));
     for (int i = 0; i < SLICES; i++) {
         const double t = (by[i] + 0.1) / (1.4826 * 0.2);
         CHECK_NEAR(counts[i].shift, by[i], 1e-5);
@@ -497,8 +498,13 @@ TEST(log_odds_say_how_far_slices_move)
     CHECK_NEAR(shift.middle, -0.1, 1e-5);
     CHECK_NEAR(shift.spread, 1.4826 * 0.2, 1e-5);
     assert_int_equal(shift.freedom, 2);
+    changed[4] = true;                                                     /* leaves eight slices, of which -0.05 is the median */
+    CHECK_OK(&c, spot_shift_measure(&c, &q, changed, &shift, fall, rise));
+    CHECK_NEAR(shift.middle, -0.05, 1e-5);
+    assert_int_equal(shift.slices, SLICES - 1);
+    assert_true(fall[4] < 0.02);
     q.n[SPOT_ASK_SLICE] = SPOT_ENOUGH_SLICES - 1;
-    CHECK_OK(&c, spot_shift_measure(&c, &q, &shift, fall, rise));
+    CHECK_OK(&c, spot_shift_measure(&c, &q, changed, &shift, fall, rise));
     assert_int_equal(shift.freedom, 0);
     CHECK_NEAR(fall[0], 0, 0);
 }

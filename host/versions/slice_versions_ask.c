@@ -83,59 +83,82 @@ static bool is_as_others(const spot_change_test *t, const spot_version_counts *k
     return shift > at && p_of(t, k, f) <= at;
 }
 
-/* p and at (FAMILIES * n): of every test, family by family. shift (2 * slices): p of the slices' log odds, of worse and better. */
-static void ask_all(spot_questions *q, spot_change_test *t, double *p, double *at, const double *shift, int n,
-                    spot_ranked_p *scratch)
+typedef struct {
+    spot_change_test *test;            /* (n) */
+    double *p, *at;                    /* (FAMILIES * n): of every test, family by family */
+    double *shift;                     /* (2 * slices): p of the slices' log odds, of worse and better */
+    bool   *changed;                   /* (slices): beyond chance in errors */
+    spot_ranked_p *scratch;            /* (n) */
+    int n;
+} answers;
+
+/* p and at of all tests; with_shift: those of slices are no less than of their log odds. */
+static void ask_once(const spot_questions *q, answers *a, bool with_shift)
 {
-    const int slices = q->n[SPOT_ASK_SLICE], first = n - slices;
+    const int n = a->n, slices = q->n[SPOT_ASK_SLICE], first = n - slices;
     spot_gate gate[SPOT_ASK_LEVELS];
 
     for (int l = 0; l < SPOT_ASK_LEVELS; l++) gate[l] = (spot_gate){ q->n[l], q->o->share[l] };
     for (int f = 0; f < FAMILIES; f++) {
-        for (int i = 0; i < n; i++) p[f * n + i] = p_of(&t[i], q->of[i].counts, (family)f);
-        for (int i = 0; i < slices && f != SAME; i++) p[f * n + first + i] = fmax(p[f * n + first + i], shift[f * slices + i]);
-        spot_gatekeep(p + f * n, at + f * n, gate, SPOT_ASK_LEVELS, q->o->level, scratch);
+        double *p = a->p + f * n;
+        for (int i = 0; i < n; i++) p[i] = p_of(&a->test[i], q->of[i].counts, (family)f);
+        for (int i = 0; i < slices && with_shift && f != SAME; i++)
+            p[first + i] = fmax(p[first + i], a->shift[f * slices + i]);
+        spot_gatekeep(p, a->at + f * n, gate, SPOT_ASK_LEVELS, q->o->level, a->scratch);
     }
+}
+
+/* Slices that changed beyond chance in errors tell nothing about how slices move by themselves: many may be mended. */
+static spot_status ask_all(spot_ctx *c, spot_questions *q, answers *a, spot_version_shift *shift)
+{
+    const int n = a->n, slices = q->n[SPOT_ASK_SLICE], first = n - slices;
+    const double *p = a->p, *at = a->at;
+
+    ask_once(q, a, false);
+    for (int i = 0; i < slices; i++)
+        a->changed[i] = p[WORSE * n + first + i] <= q->o->level || p[BETTER * n + first + i] <= q->o->level;
+    SPOT_TRY(spot_shift_measure(c, q, a->changed, shift, a->shift, a->shift + slices));
+    ask_once(q, a, true);
     for (int i = 0; i < n; i++) {
         spot_version_counts *k = q->of[i].counts;
         k->p_worse = p[WORSE * n + i], k->p_better = p[BETTER * n + i], k->p_same = p[SAME * n + i];
-        k->corrected = corrected(&t[i], at[WORSE * n + i], at[SAME * n + i]);
-        k->needed = needed(&t[i], k, at[WORSE * n + i], at[SAME * n + i]);
+        k->corrected = corrected(&a->test[i], at[WORSE * n + i], at[SAME * n + i]);
+        k->needed = needed(&a->test[i], k, at[WORSE * n + i], at[SAME * n + i]);
     }
     for (int i = 0; i < slices; i++)
         for (int f = WORSE; f <= BETTER; f++) {
             spot_version_counts *k = q->of[first + i].counts;
-            if (is_as_others(&t[first + i], k, (family)f, at[f * n + first + i], shift[f * slices + i]))
+            if (is_as_others(&a->test[first + i], k, (family)f, at[f * n + first + i], a->shift[f * slices + i]))
                 k->as_others = true, k->needed = INFINITY;
         }
+    for (int i = 0; i < n; i++) shift->as_others += q->of[i].counts->as_others;
+    return SPOT_OK;
 }
 
 spot_status spot_questions_ask(spot_ctx *c, spot_questions *q, spot_versions *v)
 {
-    spot_change_test *t;
+    const int slices = q->n[SPOT_ASK_SLICE], named = q->n[SPOT_ASK_ALL] + q->n[SPOT_ASK_CLASS];
     spot_status status;
-    spot_ranked_p *scratch;
-    double *p;
-    int n = 0;
+    answers a = { 0 };
+    size_t room;
 
-    for (int l = 0; l < SPOT_ASK_LEVELS; l++) n += v->tests[l] = q->n[l];
+    for (int l = 0; l < SPOT_ASK_LEVELS; l++) a.n += v->tests[l] = q->n[l];
+    room = (size_t)a.n + 1;
     q->before = malloc(((size_t)q->o->retrains + 1) * sizeof *q->before);
     if (!q->before) return spot_fail(c, SPOT_NOMEM, "no memory for %d trainings", q->o->retrains);
     q->before[0] = q->s[0];
     for (int u = 0; u < q->o->retrains; u++) q->before[u + 1] = q->o->retrain[u];
     SPOT_TRY(spot_spread_measure(c, q, &v->spread));
-    t = malloc(((size_t)n + 1) * sizeof *t);
-    p = malloc(((size_t)n + 1) * (2 * FAMILIES + 2) * sizeof *p);
-    scratch = malloc(((size_t)n + 1) * sizeof *scratch);
-    if (t && p && scratch) {
-        double *at = p + FAMILIES * n, *shift = at + FAMILIES * n;
-        const int named = q->n[SPOT_ASK_ALL] + q->n[SPOT_ASK_CLASS];
-        for (int i = 0; i < n; i++)
-            t[i] = test_of(q, &q->of[i], v->spread.share[i >= named], v->spread.freedom, (uint32_t)i);
-        status = spot_shift_measure(c, q, &v->shift, shift, shift + q->n[SPOT_ASK_SLICE]);
-        if (!status) ask_all(q, t, p, at, shift, n, scratch);
-        for (int i = 0; i < n; i++) v->shift.as_others += q->of[i].counts->as_others;
-    } else status = spot_fail(c, SPOT_NOMEM, "no memory for %d tests", n);
-    free(scratch), free(p), free(t);
+    a.test = malloc(room * sizeof *a.test);
+    a.p = malloc(room * (2 * FAMILIES + 2) * sizeof *a.p);
+    a.changed = malloc(room * sizeof *a.changed);
+    a.scratch = malloc(room * sizeof *a.scratch);
+    if (a.test && a.p && a.changed && a.scratch) {
+        a.at = a.p + FAMILIES * a.n, a.shift = a.at + FAMILIES * a.n;
+        for (int i = 0; i < a.n; i++)
+            a.test[i] = test_of(q, &q->of[i], v->spread.share[i >= named], v->spread.freedom, (uint32_t)i);
+        status = ask_all(c, q, &a, &v->shift);
+    } else status = spot_fail(c, SPOT_NOMEM, "no memory for %d tests, %d of slices", a.n, slices);
+    free(a.scratch), free(a.changed), free(a.p), free(a.test);
     return status;
 }

@@ -64,43 +64,40 @@ static double median(double *x, int n)
     return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
-/* Middle and spread of the slices of LEAST rows or more. scratch (slices). */
-static void measure_spread(const spot_question *of, int slices, const double *error, double *scratch, spot_version_shift *shift)
+/* Middle and spread of n slices: their moves and errors, which change places. */
+static void measure_spread(double *move, double *error, int n, spot_version_shift *shift)
 {
-    double mad, chance;
-    int n = 0;
+    double mad;
 
-    for (int i = 0; i < slices; i++)
-        if (of[i].n >= LEAST) scratch[n++] = of[i].counts->shift;
     shift->slices = n;
     if (n < SPOT_ENOUGH_SLICES) return;
-    shift->middle = median(scratch, n), n = 0;
-    for (int i = 0; i < slices; i++)
-        if (of[i].n >= LEAST) scratch[n++] = fabs(of[i].counts->shift - shift->middle);
-    mad = normal_mad * median(scratch, n), n = 0;
-    for (int i = 0; i < slices; i++)
-        if (of[i].n >= LEAST) scratch[n++] = error[i];
-    chance = median(scratch, n);
-    shift->spread = sqrt(fmax(0, mad * mad - chance));
+    shift->middle = median(move, n);
+    for (int i = 0; i < n; i++) move[i] = fabs(move[i] - shift->middle);
+    mad = normal_mad * median(move, n);
+    shift->spread = sqrt(fmax(0, mad * mad - median(error, n)));
     shift->freedom = (int)fmax(1, mad_efficiency * (n - 1));
 }
 
-spot_status spot_shift_measure(spot_ctx *c, spot_questions *q, spot_version_shift *shift, double *fall, double *rise)
+spot_status spot_shift_measure(spot_ctx *c, spot_questions *q, const bool *changed, spot_version_shift *shift, double *fall,
+                               double *rise)
 {
     const int first = q->n[SPOT_ASK_ALL] + q->n[SPOT_ASK_CLASS] + q->n[SPOT_ASK_GUARD], slices = q->n[SPOT_ASK_SLICE];
     const spot_question *of = q->of + first;
     double *error, *by;
+    int n = 0;
 
     *shift = (spot_version_shift){ 0 };
     for (int i = 0; i < first + slices; i++) q->of[i].counts->shift = NAN;
     for (int i = 0; i < slices; i++) fall[i] = rise[i] = 0;
     if (!slices || !knows_odds(q)) return SPOT_OK;
-    error = malloc(2 * (size_t)slices * sizeof *error);
+    error = malloc(3 * (size_t)slices * sizeof *error);
     by = malloc((size_t)q->s[0]->n * sizeof *by);
     if (error && by) {
         for (int i = 0; i < slices; i++)
             if (of[i].n) of[i].counts->shift = shift_of(q, &of[i], by, &error[i]);
-        measure_spread(of, slices, error, error + slices, shift);
+        for (int i = 0; i < slices; i++)
+            if (of[i].n >= LEAST && !changed[i]) error[slices + n] = of[i].counts->shift, error[2 * slices + n++] = error[i];
+        measure_spread(error + slices, error + 2 * slices, n, shift);
         for (int i = 0; i < slices && shift->freedom; i++) {
             const double moves = sqrt(shift->spread * shift->spread + error[i]);
             if (!of[i].n || !(moves > 0)) continue;
