@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""bench/retrains.py data|train|list DIR WORLD [N]: versions of small classifiers, for bench/version_gates.py.
+"""bench/retrains.py draw|data|train|list DIR WORLD [N]: versions of small classifiers, for bench/version_gates.py.
 
+draw     Draws icons of Debian's themes in SVG, unpacked (dpkg -x) below DIR/svg_of, to PNG below DIR/icons_of, with rsvg-convert
+         (librsvg2-bin): of each theme and context 260 names, half of their sizes.
 data     Writes the rows of a world below DIR/WORLD: labels.npy (n), attributes.csv, groups.npy (n), images/ of the held-out
          rows, data.npz with the training rows. Worlds:
            icons   icons of Debian's themes, unpacked (dpkg -x) below DIR/icons_of; the class is the freedesktop context
@@ -21,6 +23,7 @@ import hashlib
 import json
 import os
 import random
+import subprocess
 import sys
 import time
 
@@ -39,6 +42,27 @@ HUES = ["red", "yellow", "green", "cyan", "blue", "magenta"]
 
 
 # ---- icons ----
+
+def draw(root):
+    rng = random.Random(3)
+    for theme in sorted(os.listdir(f"{root}/svg_of")):
+        found = {c: [] for c in CONTEXTS}
+        for folder, _, names in sorted(os.walk(f"{root}/svg_of/{theme}")):
+            context = [p for p in folder.split("/") if p in CONTEXTS]
+            paths = [os.path.join(folder, n) for n in sorted(names) if n.endswith(".svg")]
+            if context:
+                found[context[-1]] += [p for p in paths if not os.path.islink(p)]
+        for paths in found.values():
+            names = sorted({os.path.basename(p) for p in paths})
+            rng.shuffle(names)
+            some = [p for p in paths if os.path.basename(p) in set(names[:260]) and rng.random() <= .5]
+            for path in some[:450]:
+                out = f"{root}/icons_of/{os.path.relpath(path, f'{root}/svg_of')[:-4]}.png"
+                sizes = [int(p.split("x")[0]) for p in out.split("/") if p.split("x")[0].isdigit()]
+                side = str(min(max(sizes[0] if sizes else 48, 16), 64))
+                os.makedirs(os.path.dirname(out), exist_ok=True)
+                subprocess.run(["rsvg-convert", "-w", side, "-h", side, path, "-o", out], capture_output=True)
+
 
 def of_three(x, limits, words):
     return words[int(x >= limits[0]) + int(x >= limits[1])]
@@ -270,4 +294,4 @@ def show(root, world, only):
 if __name__ == "__main__":
     what, root, world = sys.argv[1:4]
     only = sys.argv[4] if len(sys.argv) > 4 else ""
-    data(root, world) if what == "data" else (train if what == "train" else show)(root, world, only)
+    draw(root) if what == "draw" else data(root, world) if what == "data" else (train if what == "train" else show)(root, world, only)

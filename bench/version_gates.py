@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/version_gates.py runs|table|spread PROGRAM DIR ...: how often the gate between two versions is right.
+"""bench/version_gates.py runs|table|rows|spread PROGRAM DIR ...: how often the gate between two versions is right.
 
 runs PROGRAM DIR WORLD LABEL SETTING[,SETTING] KIND[,KIND] N
          Runs `PROGRAM compare` over pairs of bench/retrains.py and adds a line for each to DIR/WORLD/gates/LABEL.jsonl; what is
@@ -17,6 +17,8 @@ runs PROGRAM DIR WORLD LABEL SETTING[,SETTING] KIND[,KIND] N
 table PROGRAM DIR WORLD LABEL
          Counts the lines: exit codes, words for all rows and for each class of 400 rows or more, planted rules by their effect.
          Intervals are from a bootstrap over the 20 trainings: a training comes with all its pairs.
+rows PROGRAM DIR WORLD LABEL NAME MACHINE COMMIT NUMBERS DATE
+         The same as lines of bench/results/versions.jsonl; NAME is the world's.
 spread PROGRAM DIR WORLD
          What equal trainings do by themselves, without the program: s.d. of the error rate of each class, rows that differ, and
          the pairs of which a paired test of all rows and the classes (signs of groups, one-sided, Holm) calls one worse."""
@@ -278,6 +280,47 @@ def table(_, root, world, label):
                       f"| {100 * np.mean([i[2] for i in x]):.0f} % | {sum(r['code'] == 1 for r in some)} | {told} | {cls} |")
 
 
+def counted(lines, pick, word):
+    words = [s[2] for r in lines for s in r["said"] or [] if pick(s)]
+    return 100 * words.count(word) / max(1, len(words)), len(words)
+
+
+def rows(_, root, world, label, name, machine, commit, numbers, date):
+    w = World(root, world)
+    lines = lines_of(f"{w.at}/gates/{label}.jsonl")
+    large = {str(c) for c in range(len(w.classes)) if (w.y == c).sum() >= LARGE}
+
+    def line(op, case, value, unit, of, kind, setting, **more):
+        command = f"bench/version_gates.py runs spotter DIR {world} {label} {setting} {kind} {of if kind == 'equal' else 44}"
+        print(json.dumps(dict(op=op, case=case, value=round(value, 1), unit=unit, machine=machine, load=None, commit=commit,
+                              numbers=int(numbers), date=date, command=command, of=of, **more)))
+
+    for kind, setting in sorted({(r["kind"], r["setting"]) for r in lines}):
+        of = [r for r in lines if (r["kind"], r["setting"]) == (kind, setting)]
+        said = setting.replace("features_both", "features of both").replace("features_", "features of version ").replace("+", ", ")
+        fails = np.array([r["code"] == 1 for r in of])
+        if kind in ("equal", "prior"):
+            case = f"{kind} versions of today: {name}, {said}, {len(of)} pairs"
+            ends = dict(zip(("low", "high"), (round(100 * x, 1) for x in interval(of, fails)))) if kind == "equal" else {}
+            line("equal versions called worse", case, 100 * fails.mean(), "%", len(of), kind, setting, **ends)
+            for op, pick in (("all rows called same", lambda s: s[0] == "classes" and s[1] is None),
+                             ("classes called same", lambda s: s[0] == "classes" and s[1] in large)):
+                share, n = counted(of, pick, "same")
+                line(op, case, share, "%", n, kind, setting)
+        else:
+            e = effects(w, of)
+            for low, high in BANDS:
+                some = [r for r in of if low <= e[r["b"] if kind == "planted" else r["a"]][0] < high]
+                if not some:
+                    continue
+                band = "below 5" if low < 0 else f"{low} to {high}" if high < 101 else "above 25"
+                case = f"{kind} versions of today: {name}, {band} points, {said}, {len(some)} versions"
+                line(f"{kind} versions that fail", case, sum(r["code"] == 1 for r in some), "versions", len(some), kind, setting)
+                line(f"{kind} versions whose rule is worse", case, sum(map(is_told, some)), "versions", len(some), kind, setting)
+                changed = 100 * np.mean([e[r["b"] if kind == "planted" else r["a"]][2] for r in some])
+                line("rows that changed", case, changed, "%", len(w.y), kind, setting)
+
+
 def p_worse(change, g):
     """One-sided p of lost rows less gained ones, where groups change sign as wholes; normal approximation."""
     sums = np.bincount(g, change)
@@ -306,4 +349,4 @@ def spread(_, root, world):
 
 
 if __name__ == "__main__":
-    {"runs": runs, "table": table, "spread": spread}[sys.argv[1]](*sys.argv[2:])
+    {"runs": runs, "table": table, "rows": rows, "spread": spread}[sys.argv[1]](*sys.argv[2:])
