@@ -11,6 +11,15 @@
 
 typedef enum { WORSE, BETTER, SAME, FAMILIES } family;
 
+void spot_questions_add(spot_questions *q, spot_version_level level, spot_version_counts *k, const int *row, int n, int cls)
+{
+    int at = 0;
+
+    for (int l = 0; l < SPOT_ASK_LEVELS; l++) at += q->n[l];
+    q->of[at] = (spot_question){ .counts = k, .row = row, .n = n, .cls = cls };
+    q->n[level]++;
+}
+
 static void count_row(spot_version_counts *k, const spot_subject *const s[SPOT_VERSIONS], int row, int cls)
 {
     const bool was = spot_subject_wrong(s[0], row, cls), is = spot_subject_wrong(s[1], row, cls);
