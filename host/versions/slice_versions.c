@@ -94,23 +94,67 @@ static spot_status check_versions(spot_ctx *c, const spot_subject *const s[SPOT_
     return SPOT_OK;
 }
 
+/* ---- answers ---- */
+
+/* A version without its probabilities, of which its answers are made: tests ask for an answer again and again, and each time
+ * it would be looked for among all classes. */
+static spot_status keep_answers(spot_ctx *c, spot_memory **memory, spot_subject *out, const spot_subject *s)
+{
+    *out = *s;
+    if (!s->target || !s->prob) return SPOT_OK;
+    out->prob = NULL;
+    out->predicted = spot_memory_take(memory, (size_t)s->n * sizeof *out->predicted);
+    if (!out->predicted) return spot_fail(c, SPOT_NOMEM, "no memory for the answers of %d rows", s->n);
+    spot_subject_outcomes(s, NULL, out->predicted);
+    return SPOT_OK;
+}
+
+/* The versions, and behind them the further trainings of o, with their answers. */
+static spot_status keep_all_answers(spot_ctx *c, spot_memory **memory, const spot_subject ***out,
+                                    const spot_subject *const s[SPOT_VERSIONS], const spot_versions_options *o)
+{
+    const int n = SPOT_VERSIONS + o->retrains;
+    spot_subject *of = spot_memory_take(memory, (size_t)n * sizeof *of);
+
+    *out = spot_memory_take(memory, (size_t)n * sizeof **out);
+    if (!of || !*out) return spot_fail(c, SPOT_NOMEM, "no memory for %d trainings", n);
+    for (int t = 0; t < n; t++) {
+        SPOT_TRY(keep_answers(c, memory, &of[t], t < SPOT_VERSIONS ? s[t] : o->retrain[t - SPOT_VERSIONS]));
+        (*out)[t] = &of[t];
+    }
+    return SPOT_OK;
+}
+
 /* ---- the whole ---- */
+
+static spot_status search_and_judge(spot_ctx *c, spot_versions *v, const spot_subject *const s[SPOT_VERSIONS],
+                                    const spot_versions_options *o)
+{
+    spot_compared_list list = { 0 };
+    spot_status how = spot_versions_search(c, &list, s, o, &v->features);
+
+    if (!how) how = spot_versions_judge(c, v, &list, s, o);
+    spot_compared_free(&list);
+    return how;
+}
 
 spot_status spot_versions_compare(spot_ctx *c, spot_versions *v, const spot_subject *const s[SPOT_VERSIONS],
                                   const spot_versions_options *o)
 {
-    spot_compared_list list = { 0 };
-    spot_status status;
+    spot_versions_options with = *o;
+    const spot_subject **known;
+    spot_memory *memory = NULL;
+    spot_status how;
 
     memset(v, 0, sizeof *v);
     SPOT_TRY(check_versions(c, s, o));
     for (int i = 0; i < SPOT_VERSIONS; i++)
         snprintf(v->name[i], sizeof v->name[i], "%s", o->name[i] ? o->name[i] : i ? "version 2" : "version 1");
     snprintf(v->data, sizeof v->data, "%s", o->data ? o->data : "");
-    status = spot_versions_search(c, &list, s, o, &v->features);
-    if (!status) status = spot_versions_judge(c, v, &list, s, o);
-    spot_compared_free(&list);
-    return status;
+    how = keep_all_answers(c, &memory, &known, s, o);
+    if (!how) with.retrain = known + SPOT_VERSIONS, how = search_and_judge(c, v, known, &with);
+    spot_memory_close(&memory);
+    return how;
 }
 
 void spot_versions_close(spot_versions *v)
