@@ -222,6 +222,9 @@ def test_versions_have_guards_trainings_and_features_of_their_own():
     assert hard.verdict == "worse" and hard.margin == hard.beyond == 0.02 and hard.corrected_low > 0.02 and hard.rows == 200
     assert free.verdict == "same" and free.corrected_high < free.margin == 0.05
     assert abs(hard.change - (hard.now - hard.before)) < 1e-12
+    was, now_wrong = before.argmax(1) != target, now.argmax(1) != target
+    assert hard.lost_rows.tolist() == np.flatnonzero(guarded & now_wrong & ~was).tolist() and len(hard.lost_rows) == hard.lost
+    assert one.classes[0].gained_rows.tolist() == np.flatnonzero(was & ~now_wrong).tolist()
     said = subprocess.run([program, "compare", "g_1.npy", "g_2.npy", "-e", "g_e.npy", "-e", "g_f.npy", "-y", "g_y.npy", "-m",
                            "ward", "--json", "--device", "cpu", "--attributes", "g.csv", "--guard", "0 & part=hard@0.02",
                            "--guard", "part=easy", "--retrain", "g_r0.npy,g_r1.npy,g_r2.npy"], capture_output=True, text=True)

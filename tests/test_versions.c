@@ -241,6 +241,21 @@ static void check_counts(const world *w, const spot_version_slice *p)
     if (p->compared) CHECK_NEAR(p->counts.change.value, (double)(lost - gained) / p->compared, 1e-12);
 }
 
+/* The rows that turned, among the n rows of class cls (-1: all). */
+static void check_turned(const world *w, const spot_version_counts *k, const int *row, int n, int cls)
+{
+    int lost = 0, gained = 0;
+
+    for (int i = 0; i < n; i++) {
+        const int r = row ? row[i] : i;
+        const bool was = w->predicted[0][r] != w->target[r], is = w->predicted[1][r] != w->target[r];
+        if ((cls >= 0 && w->target[r] != cls) || was == is) continue;
+        assert_int_equal(is ? k->lost_row[lost++] : k->gained_row[gained++], r);
+    }
+    assert_int_equal(lost, k->lost);
+    assert_int_equal(gained, k->gained);
+}
+
 TEST(counts_are_those_of_the_rows)
 {
     static world w;
@@ -252,8 +267,12 @@ TEST(counts_are_those_of_the_rows)
     v = compare(&c, &w);
     assert_true(v.slices >= 1 && v.failed && !v.equal);
     assert_true(v.slice[0].verdict >= SPOT_CHANGE_WORSE && is_planted(&w, &v.slice[0]));
-    for (int k = 0; k < v.slices; k++) check_counts(&w, &v.slice[k]);
+    for (int k = 0; k < v.slices; k++) {
+        check_counts(&w, &v.slice[k]);
+        check_turned(&w, &v.slice[k].counts, v.slice[k].at, v.slice[k].compared, -1);
+    }
     assert_int_equal(v.classes, 3);
+    for (int k = 0; k < v.classes; k++) check_turned(&w, &v.of[k].counts, NULL, N, v.of[k].cls);
     assert_int_equal(v.of[0].counts.rows, N);
     for (int i = 0; i < N; i++) outside += w.predicted[0][i] == w.target[i] && w.predicted[1][i] != w.target[i];
     assert_int_equal(outside, v.of[0].counts.lost);
@@ -350,6 +369,12 @@ TEST(a_guard_is_asked_with_a_margin_of_its_own)
     assert_int_equal(v.guard[0].counts.rows, PLANTED);
     assert_int_equal(v.guard[0].verdict, SPOT_CHANGE_WORSE);
     assert_true(v.guard[0].counts.corrected.low > 0 && v.guard[0].counts.p_worse <= 0.05);
+    for (int g = 0; g < 2; g++) {
+        int row[N], n = 0;
+        for (int i = 0; i < N; i++)
+            if (guard[g].in[i]) row[n++] = i;
+        check_turned(&w, &v.guard[g].counts, row, n, -1);
+    }
     assert_int_equal(v.guard[1].verdict, SPOT_CHANGE_SAME);
     assert_true(v.guard[1].counts.corrected.high < 0.2 && v.failed && !v.pending);
     spot_versions_close(&v);

@@ -174,6 +174,18 @@ PYTHON
 refused 1 compare fine.npy hole.npy "${rows[@]}" -e e2.npy "${search[@]}" --attributes part.csv --guard '0 & part=hole@0.1' \
     --guard part=rest --json
 said 'k["features"] == "both" and [g["verdict"] for g in k["guards"]] == ["worse", "same"]'
+/usr/bin/python3 - <<'PYTHON' || fail "rows that turned"
+import json, numpy as np
+k, y, part = json.load(open("out")), np.load("y.npy"), [line.strip() for line in open("part.csv")][1:]
+was, now = (np.load(f).argmax(1) != y for f in ("fine.npy", "hole.npy"))
+hole = np.array(part) == "hole"
+for g, rows in zip(k["guards"] + k["classes"], (hole, ~hole, y >= 0, y == 0, y == 1)):
+    lost, gained = np.flatnonzero(rows & now & ~was), np.flatnonzero(rows & was & ~now)
+    assert (g["lost_rows"], g["gained_rows"]) == (lost.tolist(), gained.tolist()) and g["lost"] == len(lost), g
+assert len(k["guards"][0]["lost_rows"]) > 40
+for s in k["slices"]:
+    assert s["lost_rows"] == [i for i in s["compared_rows"] if now[i] and not was[i]], s
+PYTHON
 said '[g["margin"] for g in k["guards"]] == [0.1, 0.05] and k["guards"][0]["compared"] == 75 and k["levels"][2]["tests"] == 2'
 refused 1 compare fine.npy hole.npy "${rows[@]}" -e e2.npy "${search[@]}" --json
 cp out forth.json

@@ -133,6 +133,25 @@ def guards(browser, path):
     check("worse is above 0." in text(page, "#changes li"), "its own margin is not told:", text(page, "#changes li"))
     check("1 of 2 guards" in text(page, "#lead b"), "the first sentence says", text(page, "#lead"))
     check("<b>fun</b> & colour=grey" in names[1:], "no slice is named by its rule:", names)
+    card = text(page, "#cards .card")
+    lost, gained = map(int, re.search(r"(\d+) turned wrong, (\d+) turned right", text(page, "#changes li")).groups())
+    check(lost > 12 and "Turned wrong: 12 of %d" % lost in card and ("Turned right: %d" % gained in card) == (gained > 0),
+          "the guard's card says", card)
+    check(names[0] in card and seen(page, "#cards > li:first-child .groups > div:first-child canvas") == 12,
+          "the guard has no pictures of rows that turned wrong")
+    check(page.js("document.querySelector(document.querySelector('#changes a').getAttribute('href')) === "
+                  "document.querySelector('#cards > li')"), "the sentence does not lead to the guard's card")
+    page.js("document.querySelector('#cards .card details').open = true")
+    page.wait("document.querySelector('#cards .card details table') !== null")
+    in_table = texts(page, "#cards > li:first-child tbody td:first-child")
+    check(len(set(in_table)) == min(40, lost + gained) and all(re.fullmatch(r"3_\d+\.png", i) for i in in_table),
+          "the table of the guard has", in_table)
+    # The other guard is not worse: its card is folded with the slices that are not.
+    check(re.match(r"Guards and slices that are pending or the same: \d+", text(page, "#cards-rest summary")),
+          "the fold says", text(page, "#cards-rest summary"))
+    page.js("document.querySelector('#cards-rest details').open = true")
+    page.wait("document.querySelector('#cards-rest .card') !== null")
+    check(any("guard people & colour=red" in t for t in texts(page, "#cards-rest .where")), "the other guard has no card")
     rows = texts(page, "#whole tbody th")
     check(len(rows) == 9 and rows[0] == "all rows" and rows[7] == names[0], "the table has", rows)
     cells = [t.translate(MINUS) for t in texts(page, "#whole tbody tr:nth-child(8) td")]

@@ -29,6 +29,23 @@ static void count_row(spot_version_counts *k, const spot_subject *const s[SPOT_V
     k->lost += is && !was, k->gained += was && !is;
 }
 
+/* Counts the rows of a question, and keeps those that turned. */
+static spot_status count_rows(spot_ctx *c, spot_arena *a, const spot_question *x, const spot_subject *const s[SPOT_VERSIONS])
+{
+    spot_version_counts *k = x->counts;
+    int lost = 0, gained = 0;
+
+    for (int i = 0; i < x->n; i++) count_row(k, s, x->row[i], x->cls);
+    SPOT_TRY(SPOT_TAKE(c, a, k->lost_row, k->lost));
+    SPOT_TRY(SPOT_TAKE(c, a, k->gained_row, k->gained));
+    for (int i = 0; i < x->n; i++) {
+        const bool was = spot_subject_wrong(s[0], x->row[i], x->cls), is = spot_subject_wrong(s[1], x->row[i], x->cls);
+        if (is && !was) k->lost_row[lost++] = x->row[i];
+        if (was && !is) k->gained_row[gained++] = x->row[i];
+    }
+    return SPOT_OK;
+}
+
 /* The change from the mean of all trainings of version 1. Their spread has the part of the variance that the mean has. */
 static spot_change_test test_of(spot_questions *q, const spot_question *x, double share, int freedom, uint32_t number)
 {
@@ -37,7 +54,6 @@ static spot_change_test test_of(spot_questions *q, const spot_question *x, doubl
     spot_change_test t;
     double up, down, square;
 
-    for (int i = 0; i < x->n; i++) count_row(k, q->s, x->row[i], x->cls);
     share = spot_question_share(q, x, share, &freedom);
     square = spot_question_sums(q, x, q->before, befores, q->s[1], &up, &down);
     t = spot_change_test_of(up, down, k->rows, befores, q->sums.place ? &q->sums : NULL, number);
@@ -157,6 +173,7 @@ spot_status spot_questions_ask(spot_ctx *c, spot_questions *q, spot_versions *v)
     if (!q->before) return spot_fail(c, SPOT_NOMEM, "no memory for %d trainings", q->o->retrains);
     q->before[0] = q->s[0];
     for (int u = 0; u < q->o->retrains; u++) q->before[u + 1] = q->o->retrain[u];
+    for (int i = 0; i < a.n; i++) SPOT_TRY(count_rows(c, &v->arena, &q->of[i], q->s));
     SPOT_TRY(spot_spread_measure(c, q, &v->spread));
     a.test = malloc(room * sizeof *a.test);
     a.p = malloc(room * (2 * FAMILIES + 2) * sizeof *a.p);

@@ -61,6 +61,13 @@ static void put_rows(spot_json *j, const char *key, const int *row, int n)
     spot_json_end(j);
 }
 
+/* The rows that turned, which `lost` and `gained` count. */
+static void put_turned(spot_json *j, const spot_version_counts *k)
+{
+    put_rows(j, "lost_rows", k->lost_row, k->lost);
+    put_rows(j, "gained_rows", k->gained_row, k->gained);
+}
+
 void spot_version_slice_put(spot_json *j, const spot_version_slice *p, const spot_subject *s)
 {
     spot_json_put_text(j, "class", class_of(s, p->cls));
@@ -85,6 +92,7 @@ static void put_slice(spot_json *j, const spot_version_slice *p, const spot_subj
     spot_json_end(j);
     put_rows(j, "rows", p->row, p->size);
     put_rows(j, "compared_rows", p->at, p->compared);
+    put_turned(j, &p->counts);
     spot_json_end(j);
 }
 
@@ -94,6 +102,18 @@ void spot_version_class_put(spot_json *j, const spot_version_class *x, const spo
     spot_json_put_text(j, "class", class_of(s, x->cls));
     spot_json_put_text(j, "verdict", spot_change_verdict_name(x->verdict));
     put_counts(j, &x->counts);
+}
+
+static void put_classes(spot_json *j, const char *key, const spot_version_class *x, int n, const spot_subject *s)
+{
+    spot_json_array(j, key, n, n);
+    for (int i = 0; i < n; i++) {
+        spot_json_object(j, NULL);
+        spot_version_class_put(j, &x[i], s);
+        put_turned(j, &x[i].counts);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
 }
 
 static void put_lost(spot_json *j, const spot_version_row *x, const spot_subject *s)
@@ -157,20 +177,8 @@ void spot_versions_put(spot_json *j, const spot_versions *v, const spot_subject 
     spot_json_array(j, "slices", v->slices, v->slices);
     for (int i = 0; i < v->slices; i++) put_slice(j, &v->slice[i], s);
     spot_json_end(j);
-    spot_json_array(j, "classes", v->classes, v->classes);
-    for (int i = 0; i < v->classes; i++) {
-        spot_json_object(j, NULL);
-        spot_version_class_put(j, &v->of[i], s);
-        spot_json_end(j);
-    }
-    spot_json_end(j);
-    spot_json_array(j, "guards", v->guards, v->guards);
-    for (int i = 0; i < v->guards; i++) {
-        spot_json_object(j, NULL);
-        spot_version_class_put(j, &v->guard[i], s);
-        spot_json_end(j);
-    }
-    spot_json_end(j);
+    put_classes(j, "classes", v->of, v->classes, s);
+    put_classes(j, "guards", v->guard, v->guards, s);
     spot_json_array(j, "lost_outside", v->outside, v->outside);
     for (int i = 0; i < v->outside; i++) put_lost(j, &v->lost[i], s);
     spot_json_end(j);

@@ -123,6 +123,7 @@ typedef struct {
     int    rows;
     int    wrong[SPOT_VERSIONS];               /* rows that version 1, 2 has wrong */
     int    lost, gained;                       /* right, then wrong; wrong, then right */
+    int   *lost_row, *gained_row;              /* (lost), (gained): these rows, ascending */
     double before;                             /* error rate of version 1; with further trainings the mean over all of them */
     int    groups;                             /* of the rows; 0: rows are alone */
     double margin, beyond;                     /* of same; of worse and better */

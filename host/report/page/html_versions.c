@@ -3,7 +3,7 @@
 
 #include "report/page/html.h"
 
-/* Rows that the page shows of a slice and outside of all slices, at most; rows whose pictures have the larger size. */
+/* Rows that the page shows of a slice, class or guard, and outside of all slices, at most; rows of a strip. */
 enum { SHOWN = 40, OUTSIDE = 200, STRIP = 12 };
 
 typedef struct {
@@ -15,12 +15,14 @@ typedef struct {
 
 /* ---- rows ---- */
 
-/* Lost first, then wrong in both, gained, right in both; where version 2 is better, the gained ones first. */
-static int rank_row(const versions_page *r, int row, int cls, bool better)
+/* What became of a row. */
+typedef enum { LOST, BOTH, GAINED, NEITHER, FATES } fate;
+
+static fate fate_of(const versions_page *r, int row, int cls)
 {
     const bool was = spot_subject_wrong(r->s[0], row, cls), is = spot_subject_wrong(r->s[1], row, cls);
 
-    return was == is ? (was ? 1 : 3) : is != better ? 0 : 2;
+    return was == is ? (was ? BOTH : NEITHER) : is ? LOST : GAINED;
 }
 
 static void write_row(versions_page *r, int row, int cls)
@@ -43,39 +45,66 @@ static void write_row(versions_page *r, int row, int cls)
 
 static int class_of(const versions_page *r, int row, int cls) { return cls < 0 ? r->s[0]->target[row] : cls; }
 
-/* The compared rows of a slice, those first that tell most. */
-static void write_rows(versions_page *r, const spot_version_slice *k)
+/* Up to `most` rows of one fate, among n rows; the first `strip` of them are seen without a click. */
+static void write_fate(versions_page *r, const int *row, int n, int cls, fate f, int strip, int most)
 {
-    const bool better = k->verdict == SPOT_CHANGE_BETTER || k->verdict == SPOT_CHANGE_MENDED;
     int shown = 0;
 
+    for (int i = 0; i < n && shown < most; i++) {
+        const int of = class_of(r, row[i], cls);
+        if (fate_of(r, row[i], of) != f) continue;
+        write_row(r, row[i], of);
+        spot_wanted_add(shown++ < strip ? &r->first : &r->rest, row[i]);
+    }
+}
+
+static bool is_better(spot_change_verdict v) { return v == SPOT_CHANGE_BETTER || v == SPOT_CHANGE_MENDED; }
+
+/* The page folds parts that did not change. */
+static int strip_of(spot_change_verdict v) { return v == SPOT_CHANGE_PENDING || v == SPOT_CHANGE_SAME ? 0 : STRIP; }
+
+/* The order of fates on the page: rows that turned as the verdict says lead. */
+static const fate worse_first[] = { LOST, BOTH, GAINED, NEITHER }, better_first[] = { GAINED, BOTH, LOST, NEITHER };
+
+/* Rows of each fate that are shown: a strip of each but NEITHER, and then whatever the first have. */
+static void share_out(int shown[FATES], const int total[FATES], const fate *order)
+{
+    int left = SHOWN;
+
+    for (int f = 0; f < FATES; f++) left -= shown[f] = f == NEITHER ? 0 : total[f] < STRIP ? total[f] : STRIP;
+    for (int k = 0; k < FATES; k++) {
+        const int rest = total[order[k]] - shown[order[k]], more = rest < left ? rest : left;
+        shown[order[k]] += more, left -= more;
+    }
+}
+
+/* The compared rows of a slice. */
+static void write_rows(versions_page *r, const spot_version_slice *p)
+{
+    const fate *order = is_better(p->verdict) ? better_first : worse_first;
+    const spot_version_counts *k = &p->counts;
+    const int strip = strip_of(p->verdict);
+    int shown[FATES];
+
+    share_out(shown, (int[FATES]){ k->lost, k->wrong[1] - k->lost, k->gained, k->rows - k->wrong[1] - k->gained }, order);
     spot_json_array(r->p->at, "shown", 0, 0);
-    for (int rank = 0; rank < 4; rank++)
-        for (int i = 0; i < k->compared && shown < SHOWN; i++) {
-            const int row = k->at[i], cls = class_of(r, row, k->cls);
-            if (rank_row(r, row, cls, better) != rank) continue;
-            write_row(r, row, cls);
-            spot_wanted_add(shown++ < STRIP ? &r->first : &r->rest, row);
-        }
+    for (int i = 0; i < FATES; i++) write_fate(r, p->at, p->compared, p->cls, order[i], strip, shown[order[i]]);
     spot_json_end(r->p->at);
 }
 
-static bool is_of(const spot_subject *s, int row, int cls)
+/* Rows of all, of a class or of a guard that turned. */
+static void write_turned(versions_page *r, const spot_version_class *x)
 {
-    return cls < 0 || (s->target ? s->target[row] == cls : s->has[(size_t)row * (size_t)s->classes + (size_t)cls]);
-}
+    const fate *order = is_better(x->verdict) ? better_first : worse_first;
+    const spot_version_counts *k = &x->counts;
+    const int strip = strip_of(x->verdict);
+    int shown[FATES];
 
-/* Rows of a class, or of all, that turned wrong. */
-static void write_lost(versions_page *r, int cls)
-{
-    int shown = 0;
-
+    share_out(shown, (int[FATES]){ [LOST] = k->lost, [GAINED] = k->gained }, order);
     spot_json_array(r->p->at, "shown", 0, 0);
-    for (int row = 0; row < r->s[0]->n && shown < SHOWN; row++) {
-        const int of = is_of(r->s[0], row, cls) ? class_of(r, row, cls) : 0;
-        if (!is_of(r->s[0], row, cls) || rank_row(r, row, of, false)) continue;
-        write_row(r, row, of);
-        spot_wanted_add(shown++ < STRIP ? &r->first : &r->rest, row);
+    for (int i = 0; i < FATES; i++) {
+        if (order[i] == LOST) write_fate(r, k->lost_row, k->lost, x->cls, LOST, strip, shown[LOST]);
+        if (order[i] == GAINED) write_fate(r, k->gained_row, k->gained, x->cls, GAINED, strip, shown[GAINED]);
     }
     spot_json_end(r->p->at);
 }
@@ -109,7 +138,7 @@ static void write_named(versions_page *r, const char *key, const spot_version_cl
     for (int i = 0; i < n; i++) {
         spot_json_object(r->p->at, NULL);
         spot_version_class_put(r->p->at, &x[i], r->s[0]);
-        if (x[i].verdict == SPOT_CHANGE_WORSE && !x[i].name) write_lost(r, x[i].cls);
+        if (x[i].name || x[i].verdict == SPOT_CHANGE_WORSE) write_turned(r, &x[i]);
         spot_json_end(r->p->at);
     }
     spot_json_end(r->p->at);
@@ -121,6 +150,7 @@ static void write_all(versions_page *r)
     spot_page *p = r->p;
 
     write_head(r);
+    write_named(r, "guards", v->guard, v->guards);             /* their pictures come first where not all fit */
     spot_json_array(p->at, "slices", 0, 0);
     for (int i = 0; i < v->slices; i++) {
         spot_json_object(p->at, NULL);
@@ -130,7 +160,6 @@ static void write_all(versions_page *r)
     }
     spot_json_end(p->at);
     write_named(r, "whole", v->of, v->classes);
-    write_named(r, "guards", v->guard, v->guards);
     spot_json_put_int(p->at, "outside", v->outside);
     spot_json_array(p->at, "lost", 0, 0);
     for (int i = 0; i < v->outside && i < OUTSIDE; i++) {

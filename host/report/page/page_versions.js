@@ -148,7 +148,9 @@ function changes() {
 
 // ---- a card: rates side by side, and pictures ----
 
-const hasCard = x => x.k.shown && (isWorse(x) || (x.kind === "slice" && isBetter(x)));
+// All rows and classes have a card, and rows on the page, where they are worse; guards and slices always.
+const hasRows = x => x.kind === "guard" || x.kind === "slice";
+const hasCard = x => x.k.shown && (isWorse(x) || (hasRows(x) && isBetter(x)));
 
 // A version's rate as a bar, with the mark of its class for a slice.
 function side(k, u) {
@@ -169,8 +171,10 @@ function change(k) {
     h("small", {}, turned(k)));
 }
 
-const GROUPS = [["Turned wrong", r => !r.wrong[0] && r.wrong[1]], ["Turned right", r => r.wrong[0] && !r.wrong[1]],
-                ["Wrong in both", r => r.wrong[0] && r.wrong[1]]];
+// What became of a row, and how many of a part's rows: it may have more of them than the page.
+const GROUPS = [["Turned wrong", r => !r.wrong[0] && r.wrong[1], k => k.lost],
+                ["Turned right", r => r.wrong[0] && !r.wrong[1], k => k.gained],
+                ["Wrong in both", r => r.wrong[0] && r.wrong[1], k => k.wrong_now - k.lost]];
 
 const taken = (r, u) => r.taken[u] < 0 ? null : what.classes[r.taken[u]];
 
@@ -187,14 +191,14 @@ function tile(r) {
            answer === null ? null : h("small", { class: "answer", "aria-hidden": "true" }, h("bdi", {}, answer)));
 }
 
-// Rows in groups by what became of them: pictures, or names.
-function groups(rows, most) {
-  const out = GROUPS.map(([title, is]) => [title, rows.filter(is)]).filter(([, r]) => r.length);
-  const pictures = r => h("ul", { class: "gallery" }, ...r.slice(0, most).map(tile));
-  const names = r => h("p", { class: "ids-list" }, r.length > most ? `${count(most)} of ${count(r.length)}: ` : "",
-                       ...r.slice(0, most).flatMap((x, i) => [i ? ", " : null, h("bdi", {}, x.id)]));
-  return h("div", { class: "groups" }, ...out.map(([title, r]) => h("div", {}, h("h4", {}, title),
-                                                                     Picture.any ? pictures(r) : names(r))));
+// Rows in groups by what became of them, the first `most` of each: pictures, or names. k: how many there are.
+function groups(k, rows, most) {
+  const out = GROUPS.map(([title, is, of]) => [title, rows.filter(is).slice(0, most), of(k)]).filter(([, r]) => r.length);
+  const pictures = r => h("ul", { class: "gallery" }, ...r.map(tile));
+  const names = r => h("p", { class: "ids-list" }, ...r.flatMap((x, i) => [i ? ", " : null, h("bdi", {}, x.id)]));
+  const head = (title, r, n) => h("h4", {}, `${title}: ${n > r.length ? `${count(r.length)} of ` : ""}${count(n)}`);
+  return h("div", { class: "groups" }, ...out.map(([title, r, n]) => h("div", {}, head(title, r, n),
+                                                                        Picture.any ? pictures(r) : names(r))));
 }
 
 function table(rows, left) {
@@ -209,27 +213,29 @@ function table(rows, left) {
   return box;
 }
 
-// Of a slice the page has its compared rows, of others those that turned wrong.
+// The page has the compared rows of a slice, and the rows of other parts that turned.
 function card(x) {
-  const { k, kind, id } = x, all = kind === "slice" ? k.compared : k.lost;
+  const { k, kind, id } = x, all = kind === "slice" ? k.compared : k.lost + k.gained;
   const size = kind === "slice" ? `${plural(k.size, "row")}, ${count(k.compared)} compared` : plural(k.compared, "row");
   return h("li", { id }, h("article", { class: "card version", "aria-label": `${k.verdict}: ${plainName(x)}` },
     h("div", { class: "line" }, h("span", { class: `verdict ${k.verdict}` }, k.verdict),
       h("b", { class: "where" }, ...partName(x)), h("small", {}, size)),
     h("div", { class: "sides" }, side(k, 0), change(k), side(k, 1)),
     isWorse(x) || isBetter(x) ? null : p(h("small", {}, because(x))),
-    groups(k.shown, STRIP), table(k.shown, all - k.shown.length)));
+    ...k.shown.length ? [groups(k, k.shown, STRIP), table(k.shown, all - k.shown.length)]
+      : [p(h("small", {}, "No row turned wrong or right."))]));
 }
 
 function cards() {
   const order = ["worse", "new", "mended", "better"].flatMap(having).filter(hasCard);
-  const others = ["pending", "same"].flatMap(having).filter(x => x.kind === "slice");
+  const others = ["pending", "same"].flatMap(having).filter(hasRows);
   $("cards-key").textContent = "Bar: error rate; the tick: that of the slice's whole class." +
     (Picture.any ? ` Below a picture: the answer of the version that has it wrong. ✕: wrong in ${NOW}.` : "");
   if (order.length) $("cards").append(...order.map(card));
   else $("cards").replaceWith(h("p", { class: "empty" }, what.slices.length ? "No slice is shown to be worse or better."
     : "No blindspot of either version is confirmed, and no slice changed."));
-  $("cards-rest").append(...folded(`Slices that are pending or the same: ${count(others.length)}`, others,
+  $("cards-rest").append(...folded(`${what.guards.length ? "Guards and slices" : "Slices"} that are pending or the same: ` +
+    count(others.length), others,
     rows => [h("ol", { class: "cards" }, ...rows.map(card))]));
 }
 
@@ -238,5 +244,5 @@ function lost() {
   $("lost-part").hidden = false;
   $("lost").append(h("p", { class: "key-line" }, `${plural(what.outside, "row")} of no slice, right in `, name(0), " and ",
                      "wrong in ", name(1), ". Single rows: no test is made of them. All rows and classes are tested below."),
-                   groups(what.lost, 24), table(what.lost, what.outside - what.lost.length));
+                   groups({ lost: what.outside }, what.lost, 24), table(what.lost, what.outside - what.lost.length));
 }

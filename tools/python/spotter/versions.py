@@ -44,7 +44,8 @@ class _Interval(ct.Structure):
 
 
 class _Counts(ct.Structure):
-    _fields_ = [("rows", ct.c_int), ("wrong", ct.c_int * 2), ("lost", ct.c_int), ("gained", ct.c_int), ("before", ct.c_double),
+    _fields_ = [("rows", ct.c_int), ("wrong", ct.c_int * 2), ("lost", ct.c_int), ("gained", ct.c_int),
+                ("lost_row", ct.POINTER(ct.c_int)), ("gained_row", ct.POINTER(ct.c_int)), ("before", ct.c_double),
                 ("groups", ct.c_int), ("margin", ct.c_double), ("beyond", ct.c_double), ("p_worse", ct.c_double),
                 ("p_better", ct.c_double), ("p_same", ct.c_double), ("change", _Interval), ("corrected", _Interval),
                 ("needed", ct.c_double), ("shift", ct.c_double), ("as_others", ct.c_bool)]
@@ -90,12 +91,13 @@ _MIRRORED = {"spot_proof_options": _Proof, "spot_versions_options": _Options, "s
 class Change:
     """What became of some rows. verdict: "new", "worse", "pending", "same", "better" or "mended". rows: number of them;
     before, now: error rates on them, before with further trainings the mean of all of them; lost, gained: rows that turned
-    wrong, right; change, low, high: now - before with its 95 % interval; corrected_low, corrected_high: the ends that the
-    verdict looks at, corrected for all tests; margin: changes up to it are the same; beyond: worse is above it; p_worse,
-    p_better, p_same: corrected; needed: where pending, rows (or groups) of this kind that would decide, inf: no number does,
-    else 0; groups: of the rows, which the tests take as wholes; 0: rows are alone; shift: of a slice, the mean change of the
-    log odds of its rows' classes (nan: not known); as_others: it changed in errors beyond chance, and its log odds no more
-    than those of other slices, as an equal training might have done: it is pending."""
+    wrong, right; lost_rows (lost,), gained_rows (gained,): these rows, ascending; change, low, high: now - before with its
+    95 % interval; corrected_low, corrected_high: the ends that the verdict looks at, corrected for all tests; margin: changes
+    up to it are the same; beyond: worse is above it; p_worse, p_better, p_same: corrected; needed: where pending, rows (or
+    groups) of this kind that would decide, inf: no number does, else 0; groups: of the rows, which the tests take as wholes;
+    0: rows are alone; shift: of a slice, the mean change of the log odds of its rows' classes (nan: not known); as_others: it
+    changed in errors beyond chance, and its log odds no more than those of other slices, as an equal training might have done:
+    it is pending."""
 
     class_: int
     name: str
@@ -103,6 +105,8 @@ class Change:
     rows: int
     lost: int
     gained: int
+    lost_rows: Array
+    gained_rows: Array
     groups: int
     before: float
     now: float
@@ -124,6 +128,8 @@ class Change:
         k = c.counts
         self.class_, self.name = c.cls, "all" if c.cls < 0 else names[c.cls]
         self.verdict, self.rows, self.lost, self.gained = _VERDICTS[c.verdict], k.rows, k.lost, k.gained
+        self.lost_rows = np.array(k.lost_row[:k.lost], np.int32)
+        self.gained_rows = np.array(k.gained_row[:k.gained], np.int32)
         self.groups, self.before = k.groups, k.before
         self.now = k.wrong[1] / k.rows if k.rows else float("nan")
         self.change, self.low, self.high = k.change.value, k.change.low, k.change.high
