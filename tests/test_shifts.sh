@@ -105,6 +105,8 @@ assert seen > 4 and k["before"] == "m0" and k["now"] == "m5" and k["classes"] ==
 END
 run 0 "" compare one:m0 five:m0 --junit ci.xml --sarif ci.sarif
 ! grep -q ' worse$\| better$' "$dir/out" || fail "a model differs from itself: $(cat "$dir/out")"
+grep -q '^one:m0 -> five:m0$' "$dir/out" && grep -q '<testsuite name="one:m0 -&gt; five:m0, ' ci.xml ||
+    fail "models of one name are not told apart: $(head -1 "$dir/out")"
 python3 "$tests/ci_reads.py" ci failures=0 errors=0 warnings=0 || fail "a comparison for continuous integration"
 refused 7 compare one:m0 five:m0 --fail-on pending
 run 1 "" check base.json five --junit ci.xml --sarif ci.sarif --summary ci.md

@@ -9,6 +9,7 @@
 
 #include "stats/paired.h"
 #include "versions/slice_versions_shift.h"
+#include "versions/version_place.h"
 #include "spotter/rng.h"
 #include "spotter/versions.h"
 
@@ -586,6 +587,31 @@ TEST(a_slice_is_worse_where_its_log_odds_fall_further_than_others)
         assert_int_equal(v.failed, far);
         assert_true(far || isinf(p->counts.needed));
         spot_versions_close(&v);
+    }
+}
+
+/* ---- names ---- */
+
+TEST(names_tell_versions_apart)
+{
+    static const struct { const char *version[SPOT_VERSIONS], *name[SPOT_VERSIONS]; } of[] = {
+        { { "a/v1.npy", "b/v2.npy" }, { "v1", "v2" } },
+        { { "v1/p.npy", "v2/p.npy" }, { "v1/p.npy", "v2/p.npy" } },
+        { { "/x/v1/p.npy", "y/v1/p.npy" }, { "x/v1/p.npy", "y/v1/p.npy" } },
+        { { "p.npy", "v2/p.npy" }, { "p.npy", "v2/p.npy" } },
+        { { "a/p.npy", "b/p.npz" }, { "p.npy", "p.npz" } },
+        { { "found/", "runs/found//" }, { "found", "runs/found" } },
+        { { "found_1.2", "found_1.3" }, { "found_1.2", "found_1.3" } },
+        { { ".one", ".two" }, { ".one", ".two" } },
+        { { "/", "/" }, { "version 1", "version 2" } },
+        { { "a/p.npy", "a/p.npy" }, { "version 1", "version 2" } },
+    };
+    spot_ctx c = check_ctx(1);
+
+    for (int i = 0; i < LEN(of); i++) {
+        char name[SPOT_VERSIONS][SPOT_VERSION_NAME];
+        CHECK_OK(&c, spot_version_names(&c, name, of[i].version));
+        for (int u = 0; u < SPOT_VERSIONS; u++) assert_string_equal(name[u], of[i].name[u]);
     }
 }
 

@@ -82,6 +82,14 @@ run 1 "" compare fine.npy hole.npy "${rows[@]}" "${search[@]}" --name "old one,n
 grep -q '^old one -> new one, photos, 1200 rows: worse$' out || fail "no names: $(head -1 out)"
 awk 'length > 100 { exit 1 }' out || fail "a line is longer than 100 columns"
 
+# --- files of one name: the ends of their paths that differ
+mkdir -p by/one by/two && cp fine.npy by/one/p.npy && cp hole.npy by/two/p.npy && cp hole.npy by/fine.dat
+run 1 "" compare by/one/p.npy by/two/p.npy "${rows[@]}" "${search[@]}" --json
+said '(k["before"], k["now"]) == ("one/p.npy", "two/p.npy")'
+run 1 "" compare fine.npy ./by/fine.dat "${rows[@]}" "${search[@]}" --json
+said '(k["before"], k["now"]) == ("fine.npy", "fine.dat")'
+"$build/spotter" compare --help | tr -s ' \n' ' ' | grep -q "shortest ends of their paths that differ" || fail "help has no rule of names"
+
 # --- mended and equal: exit code 0
 run 0 "" compare hole.npy fine.npy "${rows[@]}" "${search[@]}" --json
 said 'any(s["verdict"] in ("mended", "better") and s["confirmed_before"] for s in k["slices"]) and k["verdict"] == "passed"'

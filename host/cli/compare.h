@@ -59,7 +59,8 @@ typedef struct {
       .help = "rows that a class must have to be searched" },                                                                \
     { .kind = CLI_HEADING, .help = "Results for findings and probabilities:", .flags = FLAGS },                              \
     { "name", 0, "A,B", CLI_TEXT, CLI_AT(member.name), .otherwise = "names of the files",                                    \
-      .help = "names of the two versions" },                                                                                 \
+      .help = "names of the two versions; files of one name are called by the shortest ends of their paths that differ, "    \
+              "such as v1/p.npy" },                                                                                          \
     { "data", 0, "NAME", CLI_TEXT, CLI_AT(member.data), .flags = CLI_MORE, .help = "name of the rows" },                     \
     { "out", 'o', "DIR", CLI_TEXT, CLI_AT(member.out), .most = 1000,                                                         \
       .help = "folder for versions.json, versions.csv and report.html" },                                                    \

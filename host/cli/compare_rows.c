@@ -11,7 +11,7 @@
 #include "cli/method_list.h"
 #include "discover/search/discover_config.h"
 #include "discover/subject/attributes.h"
-#include "formats/formats.h"
+#include "versions/version_place.h"
 #include "versions/versions_ci.h"
 #include "versions/versions_json.h"
 #include "spotter/claim.h"
@@ -19,42 +19,17 @@
 
 enum { MOST_GUARDS = 100 };
 
-/* "a/b/v1.npy:p" becomes "v1:p", "found/" becomes "found". */
-static spot_status name_of_file(spot_ctx *c, char *name, size_t size, const char *where)
-{
-    const char *member, *end, *from, *dot;
-    char *path;
-    const spot_status s = spot_place_split(c, &path, &member, where);
-
-    if (s) return free(path), s;
-    for (end = path + strlen(path); end > path + 1 && end[-1] == '/'; end--) ;
-    for (from = end; from > path && from[-1] != '/'; from--) ;
-    for (dot = end; dot > from && *dot != '.'; dot--) ;
-    snprintf(name, size, "%.*s%s%s", (int)((dot > from ? dot : end) - from), from, member ? ":" : "", member ? member : "");
-    spot_plain(name);
-    free(path);
-    return SPOT_OK;
-}
-
 static spot_status name_versions(spot_ctx *c, char name[SPOT_VERSIONS][SPOT_VERSION_NAME], const cli_comparison *o)
 {
-    const char *first = o->from.files.probs ? o->from.files.probs : o->from.found;
+    const char *const version[] = { o->from.files.probs ? o->from.files.probs : o->from.found, o->from.second };
     const char *comma = o->name ? strchr(o->name, ',') : NULL;
 
     if (o->name && (!comma || comma == o->name || !comma[1] || strchr(comma + 1, ',')))
         return spot_fail(c, SPOT_USAGE, "--name takes two names such as v1,v2, not \"%s\"", o->name);
-    if (o->name) {
-        snprintf(name[0], SPOT_VERSION_NAME, "%.*s", (int)(comma - o->name), o->name);
-        snprintf(name[1], SPOT_VERSION_NAME, "%s", comma + 1);
-        spot_plain(name[0]), spot_plain(name[1]);
-        return SPOT_OK;
-    }
-    SPOT_TRY(name_of_file(c, name[0], SPOT_VERSION_NAME, first));
-    SPOT_TRY(name_of_file(c, name[1], SPOT_VERSION_NAME, o->from.second));
-    if (!strcmp(name[0], name[1])) {
-        snprintf(name[0], SPOT_VERSION_NAME, "version 1");
-        snprintf(name[1], SPOT_VERSION_NAME, "version 2");
-    }
+    if (!o->name) return spot_version_names(c, name, version);
+    snprintf(name[0], SPOT_VERSION_NAME, "%.*s", (int)(comma - o->name), o->name);
+    snprintf(name[1], SPOT_VERSION_NAME, "%s", comma + 1);
+    spot_plain(name[0]), spot_plain(name[1]);
     return SPOT_OK;
 }
 

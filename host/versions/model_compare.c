@@ -139,8 +139,6 @@ spot_status spot_model_values_compare(spot_ctx *c, spot_model_comparison *k, con
     k->words = words;
     k->facts = v[0].facts;
     k->margin = margin;
-    memcpy(k->before, v[0].name, sizeof k->before);
-    memcpy(k->now, v[1].name, sizeof k->now);
     k->change = spot_memory_take(&k->memory, (size_t)v[0].quantities * sizeof *k->change);
     if (!k->change) return spot_fail(c, SPOT_NOMEM, "no memory to compare %d numbers", v[0].quantities);
     SPOT_TRY(open_room(c, &r, &k->memory, v[0].objects, v[0].quantities));

@@ -60,6 +60,19 @@ static spot_status choose_reader(spot_ctx *c, const spot_version_reader **r, con
     return spot_fail(c, SPOT_INPUT, "%s is of the study \"%s\", which this version does not have", p[0].dir, study[0]);
 }
 
+/* Models of one name, as two runs of one config have, are told apart by their runs. */
+static spot_status name_models(spot_ctx *c, spot_model_comparison *k, const spot_version_values v[SPOT_VERSIONS],
+                               const char *const version[SPOT_VERSIONS])
+{
+    char name[SPOT_VERSIONS][SPOT_VERSION_NAME];
+
+    for (int u = 0; u < SPOT_VERSIONS; u++) snprintf(name[u], sizeof name[u], "%s", v[u].name);
+    if (!strcmp(name[0], name[1]) && strcmp(version[0], version[1])) SPOT_TRY(spot_version_names(c, name, version));
+    memcpy(k->before, name[0], sizeof k->before);
+    memcpy(k->now, name[1], sizeof k->now);
+    return SPOT_OK;
+}
+
 spot_status spot_models_compare(spot_ctx *c, spot_model_comparison *k, const char *before, const char *now, double margin)
 {
     spot_version_place place[SPOT_VERSIONS];
@@ -72,6 +85,7 @@ spot_status spot_models_compare(spot_ctx *c, spot_model_comparison *k, const cha
     SPOT_TRY(spot_version_place_of(c, &place[1], now));
     SPOT_TRY(choose_reader(c, &r, place));
     s = r->read(c, v, place);
+    if (s == SPOT_OK) s = name_models(c, k, v, (const char *[]){ before, now });
     if (s == SPOT_OK) s = spot_model_values_compare(c, k, &r->words, v, margin);
     spot_memory_close(&v[0].memory), spot_memory_close(&v[1].memory);
     return s;

@@ -3,7 +3,7 @@
 #ifndef SPOTTER_VERSION_PLACE_H
 #define SPOTTER_VERSION_PLACE_H
 
-#include "spotter/ctx.h"
+#include "spotter/versions.h"
 
 typedef struct { char dir[1024]; const char *model; } spot_version_place;      /* model: NULL where none is named */
 
@@ -19,5 +19,11 @@ spot_version_kind spot_version_kind_of(const char *version);
  * from. */
 spot_status spot_version_model(spot_ctx *c, int *model, const spot_version_place *p, const void *run, int models,
                                const char *(*name_of)(const void *run, int model));
+
+/* Names by which two versions can be told apart: of "a/v1.npy" and "a/v2.npy" the names of the files, "v1" and "v2"; of equal
+ * ones the shortest ends of both paths that differ, "v1/p.npy" and "v2/p.npy". "version 1" and "version 2" where nothing
+ * differs. A member of a file follows behind a colon. */
+spot_status spot_version_names(spot_ctx *c, char name[SPOT_VERSIONS][SPOT_VERSION_NAME],
+                               const char *const version[SPOT_VERSIONS]);
 
 #endif

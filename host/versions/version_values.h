@@ -42,7 +42,7 @@ extern const spot_version_reader spot_background_versions, spot_examine_versions
 /* The reader of the study whose run the version is; NULL: it is no run, or one whose models have no versions. */
 const spot_version_reader *spot_version_reader_of(const spot_version_place *p);
 
-/* Compares values in memory. k is zeroed before; the caller closes its memory, also after a failure. */
+/* Compares values in memory. k is zeroed before but for the names; the caller closes its memory, also after a failure. */
 spot_status spot_model_values_compare(spot_ctx *c, spot_model_comparison *k, const spot_model_words *words,
                                       const spot_version_values v[SPOT_VERSIONS], double margin);
 

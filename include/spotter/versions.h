@@ -269,7 +269,7 @@ typedef struct { int n; struct { const char *name; int value; } of[4]; } spot_mo
 
 typedef struct {
     const spot_model_words *words;
-    char   before[64], now[64];    /* names of the models */
+    char   before[SPOT_VERSION_NAME], now[SPOT_VERSION_NAME];      /* names of the models; of equal ones the runs' */
     int    objects, left_out;      /* in both runs; in one of them alone */
     spot_model_facts facts;
     double margin;                 /* worsenings up to it count as none */
