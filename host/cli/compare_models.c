@@ -47,6 +47,9 @@ static void explain(const spot_model_comparison *k)
     else printf("%g", k->margin);
     printf(" beyond chance; same: no worsening by more, beyond chance;\npending: these %s cannot tell, and as many as `needs` "
            "says could, if the change stays as it is (-: no number)\n", k->words->objects);
+    if (k->words->whole)
+        printf("p: corrected over all numbers; a third of the %g %% for a false \"worse\" is for what is asked first,\n%s, and "
+               "the rest, with what that leaves, for the others\n", 100 * SPOT_LEVEL, k->words->whole);
 }
 
 static void print_text(const spot_model_comparison *k)
@@ -56,7 +59,7 @@ static void print_text(const spot_model_comparison *k)
     printf("%s -> %s\n", k->before, k->now);
     if (width) spot_text_column(stdout, k->words->group, width);
     printf("%-11s  %7s  %7s  %7s%s  %5s  %6s  %8s  %5s\n", k->words->quantity, k->words->objects, "before", "now",
-           "  change [95 %]          ", k->words->worse, k->words->better, "p (Holm)", "needs");
+           "  change [95 %]          ", k->words->worse, k->words->better, "p", "needs");
     for (int i = 0; i < k->changes; i++) print_change(k, &k->change[i], width);
     printf("\n%d %s", k->objects, k->words->objects);
     for (int i = 0; i < k->facts.n; i++) printf(", %s: %d", k->facts.of[i].name, k->facts.of[i].value);

@@ -112,18 +112,45 @@ static void judge_change(spot_model_comparison *k, const compare_room *r, int i)
     k->pending |= x->verdict == SPOT_CHANGE_PENDING;
 }
 
+/* The changes that are judged, level by level. */
+static void order_questions(spot_model_comparison *k, compare_room *r, spot_gate gate[SPOT_MODEL_LEVELS])
+{
+    static const double share[SPOT_MODEL_LEVELS] = { 1.0 / 3, 2.0 / 3 };
+
+    for (int l = 0; l < SPOT_MODEL_LEVELS; l++) {
+        gate[l] = (spot_gate){ 0, share[l] };
+        for (int i = 0; i < k->changes; i++) {
+            if (!k->change[i].of.sign || (int)k->change[i].of.level != l) continue;
+            r->judged[r->tests++] = i;
+            gate[l].n++;
+        }
+    }
+}
+
+/* The least corrected p that so many objects can reach: where each test has 2^-objects. */
+static double least_p(const spot_model_comparison *k, compare_room *r, const spot_gate gate[SPOT_MODEL_LEVELS])
+{
+    double least = 1;
+
+    for (int i = 0; i < r->tests; i++) r->p[i] = ldexp(1, -k->objects);
+    spot_gatekeep(r->p, NULL, gate, SPOT_MODEL_LEVELS, SPOT_LEVEL, r->scratch);
+    for (int i = 0; i < r->tests; i++) least = fmin(least, r->p[i]);
+    return least;
+}
+
 static void judge_changes(spot_model_comparison *k, compare_room *r)
 {
-    for (int i = 0; i < k->changes; i++)
-        if (k->change[i].of.sign) r->judged[r->tests++] = i;
+    spot_gate gate[SPOT_MODEL_LEVELS];
+
+    order_questions(k, r, gate);
+    k->least_p = least_p(k, r, gate);
     for (int f = 0; f < FAMILIES; f++) {
         double *p = r->p + f * r->tests;
         for (int i = 0; i < r->tests; i++) p[i] = p_of(&r->test[r->judged[i]], k->margin, (family)f);
-        spot_gatekeep(p, r->at + f * r->tests, &(spot_gate){ r->tests, 1 }, 1, SPOT_LEVEL, r->scratch);
+        spot_gatekeep(p, r->at + f * r->tests, gate, SPOT_MODEL_LEVELS, SPOT_LEVEL, r->scratch);
     }
     for (int i = 0; i < r->tests; i++) judge_change(k, r, i);
     k->pending &= !k->failed;
-    k->least_p = fmin(1, r->tests * ldexp(1, -k->objects));
 }
 
 const char *spot_model_change_word(const spot_model_change *x)

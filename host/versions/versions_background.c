@@ -49,6 +49,7 @@ static spot_status fill_values(spot_ctx *c, spot_version_values *v, const backgr
         snprintf(v->quantity[q].name, sizeof v->quantity[q].name, "%s", q == TURNED ? "turned" : spot_background_set_name(q));
         v->quantity[q].sign = spot_quantity_sign(spot_background_models.rows, v->quantity[q].name);
         v->quantity[q].scale = q == SPOT_SET_SUITE ? SPOT_MODEL_SHARE : SPOT_MODEL_ANSWER;
+        v->quantity[q].level = q == SPOT_SET_ORIGINAL ? SPOT_MODEL_WHOLE : SPOT_MODEL_PART;
     }
     for (int t = 0; t < targets; t++) {
         snprintf(v->id[t], sizeof v->id[t], "%d", t);
@@ -87,7 +88,7 @@ static spot_status read_versions(spot_ctx *c, spot_version_values v[SPOT_VERSION
 const spot_version_reader spot_background_versions = {
     "background",
     { .quantity = "set", .objects = "targets", .worse = "lost", .better = "gained", .is_share = true,
-      .advice = "examine both models with one config",
+      .whole = "original", .advice = "examine both models with one config",
       .note = "lost, gained: targets that became worse, better; turned: objects that both know and some background turns; "
               "no-fg has no object" },
     read_versions

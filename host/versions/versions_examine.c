@@ -40,6 +40,7 @@ static spot_status fill_values(spot_ctx *c, spot_version_values *v, const spot_e
         snprintf(v->quantity[q].name, sizeof v->quantity[q].name, "%s", number[q % NUMBERS].name);
         v->quantity[q].sign = spot_quantity_sign(spot_examine_curves(r)->rows, number[q % NUMBERS].name);
         v->quantity[q].scale = SPOT_MODEL_NUMBER;
+        v->quantity[q].level = number[q % NUMBERS].of == SPOT_EXAMINE_MEAN ? SPOT_MODEL_WHOLE : SPOT_MODEL_PART;
         for (int i = 0; i < r->objects; i++)
             *spot_version_value(v, q, i) = spot_examine_over_seeds(r, first, i, first->points - 1, number[q % NUMBERS].of);
     }
@@ -84,6 +85,7 @@ static spot_status read_versions(spot_ctx *c, spot_version_values v[SPOT_VERSION
 const spot_version_reader spot_examine_versions = {
     "examine",
     { .group = "examiner", .quantity = "quantity", .objects = "objects", .worse = "worse", .better = "better",
+      .whole = "the means",
       .advice = "`objects: {choice: first}` examines the same ones for every model",
       .note = "p of the true class; worse, better: objects whose p fell, rose; mean: of the last renders" },
     read_versions

@@ -25,11 +25,13 @@ static void fill_unit(spot_version_values *v, const spot_shifts_results *r, int 
 {
     const spot_shift_result *u = &r->unit[unit];
     const int q = unit - first_unit(r), set = spot_shift_compared(r, u->source);
+    const int base = spot_shift_unit_of(r->cfg, u->source, SPOT_BASE_PICTURES);
     const int *right = u->right[set] + (size_t)model * (size_t)u->classes;
 
     snprintf(v->quantity[q].group, sizeof v->quantity[q].group, "%s", u->name);
     strcpy(v->quantity[q].name, "accuracy");
     v->quantity[q].sign = 1, v->quantity[q].scale = SPOT_MODEL_NUMBER;
+    v->quantity[q].level = unit == base ? SPOT_MODEL_WHOLE : SPOT_MODEL_PART;
     for (int k = 0; k < u->classes; k++)
         if (class_counts(r, u, set, k)) *spot_version_value(v, q, k) = (double)right[k] / u->count[set][k];
 }
@@ -88,7 +90,7 @@ static spot_status read_versions(spot_ctx *c, spot_version_values v[SPOT_VERSION
 const spot_version_reader spot_shifts_versions = {
     "shifts",
     { .group = "folder", .quantity = "quantity", .objects = "classes", .worse = "worse", .better = "better", .is_share = true,
-      .advice = "run both models with one config",
+      .whole = "accuracy on a source's own pictures", .advice = "run both models with one config",
       .note = "accuracy: mean over classes; worse, better: classes whose accuracy fell, rose" },
     read_versions
 };

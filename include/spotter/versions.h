@@ -229,15 +229,20 @@ spot_status spot_versions_place(spot_ctx *c, const char *dir, const char *advice
 /* Values of an object: 0 or 1; a share of its own pictures, which may change as a whole; a number between 0 and 1. */
 typedef enum { SPOT_MODEL_ANSWER, SPOT_MODEL_SHARE, SPOT_MODEL_NUMBER } spot_model_scale;
 
+/* Questions have an order here, too: numbers of the whole come first, then the others. */
+typedef enum { SPOT_MODEL_WHOLE, SPOT_MODEL_PART, SPOT_MODEL_LEVELS } spot_model_level;
+
 /* A number that the study has of each of its objects: "cem", "lowest"; "", "mixed-rand"; "clean, in the snow", "accuracy". */
 typedef struct {
     char group[160], name[32];     /* group: "" where the study has no groups */
     int  sign;                     /* 1: higher is better; -1: lower is better; 0: neither, the number is only shown */
     spot_model_scale scale;
+    spot_model_level level;        /* the whole: accuracy on originals, or on a source's own pictures; the mean p */
 } spot_model_quantity;
 
 /* The change of one number over the objects that have it on both sides. Verdicts are those of part 1, for the mean worsening
- * against the margin, at 5 % for each family (worse, better, same) over all numbers that are judged (Holm). The p of a test is
+ * against the margin, at 5 % for each family (worse, better, same) over all numbers that are judged: a third for numbers of the
+ * whole, two thirds for the others. Within each Holm's procedure tests, and shares are passed on as in part 1. The p of a test is
  *
  *     answers    Tango's score test and not less than McNemar's
  *     shares     the same with the sums of changes for counts of objects, not less than Student's t, nor than the exact test of
@@ -261,6 +266,7 @@ const char *spot_model_change_word(const spot_model_change *x);        /* "worse
 typedef struct {
     const char *group;             /* "examiner"; NULL: quantities have no groups */
     const char *quantity, *objects, *worse, *better;
+    const char *whole;             /* numbers of the whole: "mean" */
     const char *note, *advice;     /* what the words mean; how to examine the same objects */
     bool is_share;                 /* numbers are shares */
 } spot_model_words;
