@@ -302,12 +302,15 @@ static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_sub
     const char *what = !s->image ? NULL : o->report && describer->encoder ? "the words and of report.html"
                      : describer->encoder ? "the words" : o->report ? "report.html" : NULL;
     char span[32], time[48], memory[32], device[64] = "";
+    size_t merges = 0;
     double seconds;
     spot_status how;
 
     c->on_progress = NULL;     /* the timed iterations are not part of the search */
     how = spot_discover_cost(c, s, d, cost, &seconds);
+    if (how == SPOT_OK && o->merges) how = spot_discover_merges_cost(c, s, d, &merges);
     if (how == SPOT_OK) how = spot_describer_cost(c, describer, s, d, cost, &seconds);
+    if (cost->host < merges) cost->host = merges;
     c->on_progress = cli_on_progress;
     cli_progress_reset();
     spot_log(c, SPOT_LOG_INFO, "%s", s->source);

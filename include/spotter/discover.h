@@ -304,7 +304,7 @@ spot_status spot_discover_run(spot_ctx *c, spot_findings *f, const spot_subject 
  * the least of them proves nothing, unlike the corrected p of a slice.
  *
  * The merges depend on nothing but the rows and the options; the same bits on every device, for any number of threads. They
- * change nothing in the findings. Time and memory are those of one `ward` search; the trees grow on the CPU. */
+ * change nothing in the findings. Time is that of one `ward` search; the trees grow on the CPU, one after another. */
 typedef struct {
     int    cls, part;          /* class, or SPOT_ALL_CLASSES; part of the proof whose rows the tree has, -1 without a proof */
     int    left, right;        /* what is merged: below the subject's n a row, else n + the place of an earlier merge */
@@ -318,10 +318,13 @@ typedef struct {
 /* Tree by tree: classes in order, all rows last; of a class part 0, then part 1. */
 typedef struct { int count; spot_tree_merge *merge; } spot_tree_merges;
 
-/* o as for spot_discover. Close m also after a failure. write: CSV with a header and a line for each merge, in this order; left
- * and right are numbers as above, class is its name ("" for all rows). place, before the work: SPOT_USAGE where write would
- * replace another file than one of merges, SPOT_IO where it could not write. */
+/* o as for spot_discover. Close m also after a failure. SPOT_NOMEM, before the first tree: o->memory does not suffice. cost:
+ * peak bytes on the host, with the subject's arrays and the findings that o gives, which mostly are there meanwhile; they are
+ * also set on SPOT_NOMEM. write: CSV with a header and a line for each merge, in this order; left and right are numbers as
+ * above, class is its name ("" for all rows). place, before the work: SPOT_USAGE where write would replace another file than
+ * one of merges, SPOT_IO where it could not write. */
 spot_status spot_discover_merges(spot_ctx *c, spot_tree_merges *m, const spot_subject *s, const spot_discover_options *o);
+spot_status spot_discover_merges_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, size_t *bytes);
 spot_status spot_tree_merges_place(spot_ctx *c, const char *path);
 spot_status spot_tree_merges_write(spot_ctx *c, const char *path, const spot_tree_merges *m, const spot_subject *s);
 void        spot_tree_merges_close(spot_tree_merges *m);

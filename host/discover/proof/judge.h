@@ -11,7 +11,7 @@
  *     proof_facts.c    what to expect on new rows, and what confidence alone lets expect
  *     proof_merge.c    pieces -> slices
  *     proof_causes.c   confirmed slices that are near each other
- *     proof_merges.c   Ward's trees of the classes, merge by merge, beside the proof
+ *     proof_merges.c   Ward's trees of the classes, merge by merge, beside the proof; merges_write.c their file
  *     proof.c          the whole; proof_options.c its options
  *
  * Classes are searched apart from one another, in any order and by several processes; then all are concluded together. */
@@ -97,6 +97,9 @@ void        spot_proof_close(spot_proving *j);
 size_t      spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
                              const spot_candidate *candidates, int count);
 size_t      spot_proof_slices(const spot_discover_options *o);     /* of a class, in both parts; at most */
+
+/* Share of a class's rows that a search of one part sees, but for rounding and groups. p NULL: no proof, so all. */
+double spot_proof_share(const spot_proof_options *p);
 
 /* These rows as a subject; o: its options, with its attributes. Memory from a. */
 typedef struct { int n, *row; } spot_part_rows;

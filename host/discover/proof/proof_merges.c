@@ -1,15 +1,12 @@
 /* proof_merges.c - Ward's tree of each class, merge by merge, with each cluster's errors on the rows that the tree has and on
- * those that judge it (spotter/discover.h). */
-#define _POSIX_C_SOURCE 200809L
+ * those that judge it (spotter/discover.h). merges_write.c writes them. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/text.h"
 #include "bdm/unit_rows.h"
 #include "discover/proof/judge.h"
+#include "discover/proof/proof_groups.h"
 #include "discover/subject/subject_memory.h"
 #include "stats/ward_trees.h"
 
@@ -21,11 +18,23 @@ typedef struct {
     int first;                      /* place of merge[0] among all merges */
 } ward_tree;
 
+/* Arrays of the tree that is made now. */
+typedef struct {
+    spot_points points;
+    spot_view view;
+    spot_unit_rows unit;
+    spot_ward_merge *plain;         /* (n): the merges as ward.h has them */
+    int *node, *rows, *wrong;       /* (n): of each cluster, by its first row */
+    int *leaf_of, *parent, *at;     /* (n of the subject), (2 n), (votes): of its judges; NULL without a proof */
+} tree_arrays;
+
 typedef struct {
     spot_ctx *c;               /* of the CPU */
     const spot_subject *s;
     const spot_discover_options *o;
     spot_tree_merges *out;
+    spot_arena a;              /* for the rows and the arrays of one tree */
+    int most;                  /* merges at most */
 } tree_maker;
 
 /* ---- growing ---- */
@@ -48,79 +57,62 @@ static void fill_leaves(const spot_subject *s, const ward_tree *t, spot_points *
     }
 }
 
-/* Counts on a counting arena. plain (t->n): the merges as ward.h has them. */
-static spot_status grow(const tree_maker *k, spot_arena *a, const ward_tree *t, spot_ward_merge **plain)
+/* Counts on a counting arena, of a tree of which it reads n alone. */
+static spot_status grow(const tree_maker *k, spot_arena *a, const ward_tree *t, tree_arrays *x)
 {
-    spot_points points = { .n = t->n, .d = k->s->d };
-    spot_view v = { .n = t->n, .d = k->s->d };
-    spot_unit_rows u;
+    const int n = t->n, d = k->s->d;
     spot_ward_job job;
 
-    SPOT_TRY(SPOT_TAKE(k->c, a, points.at, (size_t)t->n * (size_t)k->s->d));
-    SPOT_TRY(SPOT_TAKE(k->c, a, v.confidence, t->n));
-    SPOT_TRY(SPOT_TAKE(k->c, a, *plain, t->n));
-    SPOT_TRY(spot_unit_rows_take(k->c, a, &u, t->n, k->s->d));
-    if (!a->counting) {
-        fill_leaves(k->s, t, &points, &v);
-        spot_unit_rows_build(&u, &v, &points, NULL, ward_weight(k->o));
+    *x = (tree_arrays){ .points = { .n = n, .d = d }, .view = { .n = n, .d = d } };
+    SPOT_TRY(SPOT_TAKE(k->c, a, x->points.at, (size_t)n * (size_t)d));
+    SPOT_TRY(SPOT_TAKE(k->c, a, x->view.confidence, n));
+    SPOT_TRY(SPOT_TAKE(k->c, a, x->plain, n));
+    SPOT_TRY(SPOT_TAKE(k->c, a, x->node, n));
+    SPOT_TRY(SPOT_TAKE(k->c, a, x->rows, n));
+    SPOT_TRY(SPOT_TAKE(k->c, a, x->wrong, n));
+    if (k->o->proof) {
+        SPOT_TRY(SPOT_TAKE(k->c, a, x->leaf_of, k->s->n));
+        SPOT_TRY(SPOT_TAKE(k->c, a, x->parent, 2 * (size_t)n));
+        SPOT_TRY(SPOT_TAKE(k->c, a, x->at, k->o->proof->neighbours));
     }
-    job = (spot_ward_job){ .n = u.n, .d = u.d, .x = u.x, .merge = *plain };
+    SPOT_TRY(spot_unit_rows_take(k->c, a, &x->unit, n, d));
+    if (!a->counting) {
+        fill_leaves(k->s, t, &x->points, &x->view);
+        spot_unit_rows_build(&x->unit, &x->view, &x->points, NULL, ward_weight(k->o));
+    }
+    job = (spot_ward_job){ .n = x->unit.n, .d = x->unit.d, .x = x->unit.x, .merge = x->plain };
     return spot_ward_trees(k->c, a, a, 1, &job);
 }
 
-/* From clusters that are named by their first row to numbers of rows and merges, with the rows and errors of each. node,
- * rows, wrong: (t->n) for scratch. */
-static void number_merges(const tree_maker *k, ward_tree *t, const spot_ward_merge *plain, int *node, int *rows, int *wrong)
+/* From clusters that are named by their first row to numbers of rows and merges, with the rows and errors of each. */
+static void number_merges(const tree_maker *k, ward_tree *t, const tree_arrays *x)
 {
+    int *node = x->node, *rows = x->rows, *wrong = x->wrong;
+
     for (int i = 0; i < t->n; i++) {
         node[i] = t->row[i];
         rows[i] = 1;
         wrong[i] = spot_subject_wrong(k->s, t->row[i], t->cls);
     }
     for (int i = 0; i < t->n - 1; i++) {
-        const int a = plain[i].a, b = plain[i].b;
+        const int a = x->plain[i].a, b = x->plain[i].b;
         rows[a] += rows[b];
         wrong[a] += wrong[b];
         t->merge[i] = (spot_tree_merge){ .cls = t->cls, .part = t->part, .left = node[a], .right = node[b],
-                                    .height = plain[i].height, .rows = rows[a], .wrong = wrong[a], .judged = -1,
+                                    .height = x->plain[i].height, .rows = rows[a], .wrong = wrong[a], .judged = -1,
                                     .judged_wrong = -1, .p = NAN };
         node[a] = k->s->n + t->first + i;
     }
 }
 
-static spot_status reserve(tree_maker *k, int more)
+static spot_status make_tree(tree_maker *k, ward_tree *t, tree_arrays *x)
 {
-    const int room = k->out->count + more;
-    spot_tree_merge *longer = realloc(k->out->merge, ((size_t)room + 1) * sizeof *longer);
-
-    if (!longer) return spot_fail(k->c, SPOT_NOMEM, "no memory for %d merges", room);
-    k->out->merge = longer;
-    return SPOT_OK;
-}
-
-static spot_status make_tree(tree_maker *k, ward_tree *t)
-{
-    spot_arena count = spot_arena_counting(), a;
-    spot_ward_merge *plain;
-    int *node, *rows, *wrong;
-    spot_status how;
-
-    if (t->n < 2) return SPOT_OK;
-    SPOT_TRY(reserve(k, t->n - 1));
     t->first = k->out->count;
     t->merge = k->out->merge + t->first;
-    SPOT_TRY(grow(k, &count, t, &plain));
-    SPOT_TRY(spot_arena_open(k->c, &a, count.peak + 3 * ((size_t)t->n * sizeof(int) + 64)));
-    how = grow(k, &a, t, &plain);
-    if (how == SPOT_OK) how = SPOT_TAKE(k->c, &a, node, t->n);
-    if (how == SPOT_OK) how = SPOT_TAKE(k->c, &a, rows, t->n);
-    if (how == SPOT_OK) how = SPOT_TAKE(k->c, &a, wrong, t->n);
-    if (how == SPOT_OK) {
-        number_merges(k, t, plain, node, rows, wrong);
-        k->out->count += t->n - 1;
-    }
-    spot_arena_close(&a);
-    return how;
+    SPOT_TRY(grow(k, &k->a, t, x));
+    number_merges(k, t, x);
+    k->out->count += t->n - 1;
+    return SPOT_OK;
 }
 
 /* ---- judging ---- */
@@ -171,28 +163,71 @@ static void count_judged(const spot_proved *k, const ward_tree *t, const node_pl
     }
 }
 
-static spot_status judge_tree(spot_proving *j, const spot_proved *k, ward_tree *t)
+static void judge_tree(const spot_proving *j, const spot_proved *k, const ward_tree *t, const tree_arrays *y)
 {
     const spot_stratum *all = k->tally[1 - t->part];
-    const size_t mark = j->a.used;
-    int *leaf_of, *parent, *at;
-    node_places x;
+    const node_places x = { .t = t, .leaf_of = y->leaf_of, .n = j->s->n };
 
-    if (t->n < 2 || !k->nearest[t->part]) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(j->c, &j->a, leaf_of, j->s->n));
-    SPOT_TRY(SPOT_TAKE(j->c, &j->a, parent, 2 * (size_t)t->n));
-    SPOT_TRY(SPOT_TAKE(j->c, &j->a, at, k->votes[t->part]));
-    x = (node_places){ .t = t, .leaf_of = leaf_of, .n = j->s->n };
-    for (int i = 0; i < t->n; i++) leaf_of[t->row[i]] = i;
+    if (!k->nearest[t->part]) return;
+    for (int i = 0; i < t->n; i++) y->leaf_of[t->row[i]] = i;
     for (int i = 0; i < t->n - 1; i++)
-        parent[place_of(&x, t->merge[i].left)] = parent[place_of(&x, t->merge[i].right)] = t->n + i;
-    count_judged(k, t, &x, parent, at);
+        y->parent[place_of(&x, t->merge[i].left)] = y->parent[place_of(&x, t->merge[i].right)] = t->n + i;
+    count_judged(k, t, &x, y->parent, y->at);
     for (int i = 0; i < t->n - 1 && k->strata == 1 && !j->seen; i++) {
         spot_tree_merge *m = &t->merge[i];
         if (m->judged) m->p = spot_hypergeometric_tail(all->rows, all->group, m->judged, m->judged_wrong);
     }
-    j->a.used = mark;
+}
+
+/* ---- memory ---- */
+
+/* Rows of the largest tree of a class, at most. */
+static int largest_tree(const spot_subject *s, const spot_discover_options *o, const spot_candidate *k)
+{
+    int rows = k->n;
+
+    if (!o->proof) return rows;
+    if (s->target && !spot_subject_is_grouped(s)) {
+        const double found = spot_proof_share(o->proof) * rows + (k->cls < 0 ? s->classes : 1);
+        if (found < rows) rows = (int)found;
+    }
+    return k->cls < 0 && spot_crosses_classes(s, o) && rows > SPOT_FINDERS ? SPOT_FINDERS : rows;
+}
+
+/* k->most, and the bytes of one tree of the largest size. */
+static spot_status count_trees(tree_maker *k, const spot_chosen *chosen, size_t *bytes)
+{
+    spot_arena count = spot_arena_counting();
+    const int parts = k->o->proof ? k->o->proof->parts : 1;
+    ward_tree t = { .n = 1 };
+    tree_arrays x;
+    int *row;
+
+    k->most = 0;
+    for (int i = 0; i < chosen->count; i++) {
+        const int n = chosen->list[i].n, largest = largest_tree(k->s, k->o, &chosen->list[i]);
+        k->most += largest < n / parts ? parts * largest : n;
+        if (t.n < largest) t.n = largest;
+    }
+    SPOT_TRY(SPOT_TAKE(k->c, &count, row, t.n));
+    SPOT_TRY(grow(k, &count, &t, &x));
+    *bytes = count.peak;
     return SPOT_OK;
+}
+
+/* Bytes of all that there is while the trees grow, and of one tree. */
+static spot_status merges_needs(tree_maker *k, const spot_chosen *chosen, size_t *bytes, size_t *tree)
+{
+    const size_t limit = spot_discover_limit(k->s, k->o);
+    const size_t held = spot_subject_bytes(k->s) + spot_findings_bytes(k->s, k->o, chosen->list, chosen->count);
+
+    SPOT_TRY(count_trees(k, chosen, tree));
+    *bytes = held + ((size_t)k->most + 1) * sizeof *k->out->merge + *tree;
+    if (k->o->proof) *bytes += spot_proof_bytes(k->c, k->s, k->o, chosen->list, chosen->count);
+    if (*bytes <= limit) return SPOT_OK;
+    return spot_fail(k->c, SPOT_NOMEM, "{merges.memory} the merges of %d trees take %.2f GB of memory, %.2f GB of it for the "
+                     "data and the findings, and there are %.2f GB; give more, choose one class, or leave the merges out",
+                     chosen->count * (k->o->proof ? k->o->proof->parts : 1), *bytes / 1e9, held / 1e9, limit / 1e9);
 }
 
 /* ---- the whole ---- */
@@ -204,15 +239,16 @@ static spot_status judged_trees(tree_maker *k, spot_proving *j)
     for (const spot_proved *class = j->cls; class < j->cls + j->classes; class++)
         for (int q = 0; q < j->p.parts; q++) {
             ward_tree t = { .cls = class->cls, .part = q, .n = class->finders[q] };
-            const size_t mark = j->a.used;
+            tree_arrays x;
             int *row;
+            if (t.n < 2) continue;
             SPOT_TRY(spot_check_stop(j->c));
-            SPOT_TRY(SPOT_TAKE(j->c, &j->a, row, t.n));
+            k->a.used = 0;
+            SPOT_TRY(SPOT_TAKE(k->c, &k->a, row, t.n));
             for (int i = 0; i < t.n; i++) row[i] = class->row[class->finder[q][i]];
             t.row = row;
-            SPOT_TRY(make_tree(k, &t));
-            SPOT_TRY(judge_tree(j, class, &t));
-            j->a.used = mark;
+            SPOT_TRY(make_tree(k, &t, &x));
+            judge_tree(j, class, &t, &x);
         }
     return SPOT_OK;
 }
@@ -220,16 +256,16 @@ static spot_status judged_trees(tree_maker *k, spot_proving *j)
 static spot_status whole_tree(tree_maker *k, const spot_candidate *of)
 {
     ward_tree t = { .cls = of->cls, .part = -1 };
-    int *row = malloc(((size_t)of->n + 1) * sizeof *row);
-    spot_status how;
+    tree_arrays x;
+    int *row;
 
-    if (!row) return spot_fail(k->c, SPOT_NOMEM, "no memory for %d rows", of->n);
+    if (of->n < 2) return SPOT_OK;
+    k->a.used = 0;
+    SPOT_TRY(SPOT_TAKE(k->c, &k->a, row, of->n));
     for (int i = 0; i < k->s->n; i++)
         if (spot_subject_is_of(k->s, i, of->cls)) row[t.n++] = i;
     t.row = row;
-    how = make_tree(k, &t);
-    free(row);
-    return how;
+    return make_tree(k, &t, &x);
 }
 
 static spot_status grow_trees(tree_maker *k, spot_ctx *c, const spot_chosen *chosen)
@@ -250,21 +286,37 @@ static spot_status grow_trees(tree_maker *k, spot_ctx *c, const spot_chosen *cho
     return how;
 }
 
-spot_status spot_discover_merges(spot_ctx *c, spot_tree_merges *m, const spot_subject *s, const spot_discover_options *o)
+/* Memory is stated before it is used: there is room for all merges and for one tree at a time. */
+static spot_status make_merges(tree_maker *k, spot_ctx *c, const spot_chosen *chosen)
+{
+    size_t bytes, tree;
+    spot_status how;
+
+    SPOT_TRY(merges_needs(k, chosen, &bytes, &tree));
+    k->out->merge = malloc(((size_t)k->most + 1) * sizeof *k->out->merge);
+    if (!k->out->merge) return spot_fail(k->c, SPOT_NOMEM, "no memory for %d merges", k->most);
+    SPOT_TRY(spot_arena_open(k->c, &k->a, tree));
+    how = grow_trees(k, c, chosen);
+    spot_arena_close(&k->a);
+    return how;
+}
+
+/* bytes NULL: makes the merges; else says what they take. */
+static spot_status merges_or_cost(spot_ctx *c, tree_maker *k, size_t *bytes)
 {
     spot_ctx cpu = { .stop = c->stop };
-    tree_maker k = { .c = &cpu, .s = s, .o = o, .out = m };
     spot_candidate *list = NULL;
     spot_chosen chosen = { 0 };
     spot_status how;
+    size_t tree;
 
-    *m = (spot_tree_merges){ 0 };
-    SPOT_TRY(spot_discover_check(c, s, o));
+    SPOT_TRY(spot_discover_check(c, k->s, k->o));
     SPOT_TRY(spot_ctx_open(&cpu, "cpu", c->threads));
-    how = spot_candidates(c, s, o, &list, &chosen.count, &chosen.left_out);
+    k->c = &cpu;
+    how = spot_candidates(c, k->s, k->o, &list, &chosen.count, &chosen.left_out);
     chosen.list = list;
     if (how == SPOT_OK) {
-        how = grow_trees(&k, c, &chosen);
+        how = bytes ? merges_needs(k, &chosen, bytes, &tree) : make_merges(k, c, &chosen);
         if (how && cpu.status) how = spot_fail_from(c, how, &cpu);
     }
     free(list);
@@ -272,59 +324,20 @@ spot_status spot_discover_merges(spot_ctx *c, spot_tree_merges *m, const spot_su
     return how;
 }
 
+spot_status spot_discover_merges_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, size_t *bytes)
+{
+    *bytes = 0;
+    return merges_or_cost(c, &(tree_maker){ .s = s, .o = o }, bytes);
+}
+
+spot_status spot_discover_merges(spot_ctx *c, spot_tree_merges *m, const spot_subject *s, const spot_discover_options *o)
+{
+    *m = (spot_tree_merges){ 0 };
+    return merges_or_cost(c, &(tree_maker){ .s = s, .o = o, .out = m }, NULL);
+}
+
 void spot_tree_merges_close(spot_tree_merges *m)
 {
     free(m->merge);
     *m = (spot_tree_merges){ 0 };
-}
-
-/* ---- the file ---- */
-
-typedef struct { const spot_tree_merges *m; const spot_subject *s; } merges_file;
-
-static void put_number(FILE *f, double v)
-{
-    char text[32];
-
-    fprintf(f, ",%s", isnan(v) ? "" : spot_digits(text, v, 1));
-}
-
-static void put_count(FILE *f, int count)
-{
-    fputc(',', f);
-    if (count >= 0) fprintf(f, "%d", count);
-}
-
-static const char head[] = "class,part,left,right,height,rows,wrong,rate,judged,judged_wrong,p\n";
-
-static bool fill_file(FILE *f, const void *user)
-{
-    const merges_file *k = user;
-
-    fputs(head, f);
-    for (const spot_tree_merge *m = k->m->merge; m < k->m->merge + k->m->count; m++) {
-        spot_csv_field(f, m->cls < 0 ? "" : k->s->class_name[m->cls]);
-        put_count(f, m->part);
-        fprintf(f, ",%d,%d", m->left, m->right);
-        put_number(f, m->height);
-        fprintf(f, ",%d,%d", m->rows, m->wrong);
-        put_number(f, (double)m->wrong / m->rows);
-        put_count(f, m->judged);
-        put_count(f, m->judged_wrong);
-        put_number(f, m->p);
-        fputc('\n', f);
-    }
-    return !ferror(f);
-}
-
-spot_status spot_tree_merges_place(spot_ctx *c, const char *path)
-{
-    SPOT_TRY(spot_file_place(c, path, false));
-    return spot_file_is_ours(path, head) ? SPOT_OK
-         : spot_fail(c, SPOT_USAGE, "{merges.foreign} %s is there, and it is no file of merges; choose another name", path);
-}
-
-spot_status spot_tree_merges_write(spot_ctx *c, const char *path, const spot_tree_merges *m, const spot_subject *s)
-{
-    return spot_file_fill(c, path, fill_file, &(merges_file){ m, s });
 }

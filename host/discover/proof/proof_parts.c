@@ -42,6 +42,11 @@ size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_dis
 
 /* ---- the parts ---- */
 
+double spot_proof_share(const spot_proof_options *p)
+{
+    return !p ? 1 : p->parts == 1 ? 1 - p->holdout : 0.5;
+}
+
 /* Rows of one class in each part: those of the judging part, if there is one, else of part 1. */
 static int judging_rows(const spot_proof_options *p, int n)
 {

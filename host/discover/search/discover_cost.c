@@ -186,15 +186,20 @@ size_t spot_subject_bytes(const spot_subject *s)
     return (size_t)s->n * row;
 }
 
+size_t spot_discover_limit(const spot_subject *s, const spot_discover_options *o)
+{
+    const char *whose;
+
+    return o->memory ? o->memory : spot_room_of_memory("", &whose) + spot_subject_bytes(s);
+}
+
 spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates,
                            int count, size_t results, int *together, spot_bytes *needs)
 {
-    size_t held = results + spot_subject_bytes(s), limit;
+    const size_t held = results + spot_subject_bytes(s), limit = spot_discover_limit(s, o);
     size_t device = SIZE_MAX, total;
-    const char *whose;
     char words[160];
 
-    limit = o->memory ? o->memory : spot_room_of_memory("", &whose) + spot_subject_bytes(s);
     if (c->device) SPOT_TRY(spot_device_room(c, &device, &total));
     *together = 1;
     *needs = spot_group_needs(c, s, o, candidates, 1);

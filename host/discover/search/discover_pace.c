@@ -33,15 +33,10 @@ static spot_status sample_rows(spot_ctx *c, spot_arena *a, spot_view *few, const
     return SPOT_OK;
 }
 
-/* Searches of a class that a proof makes, for its slices and in errors without structure, and the share of the rows of each. */
+/* Searches of a class that a proof makes, for its slices and in errors without structure. */
 static int searches_of(const spot_proof_options *p)
 {
     return p ? p->parts * (1 + p->chance) : 1;
-}
-
-static double share_of(const spot_proof_options *p)
-{
-    return !p ? 1 : p->parts == 1 ? 1 - p->holdout : 0.5;
 }
 
 typedef struct { int rows; double seconds, growth; } search_time;      /* seconds grow with rows to the power `growth` */
@@ -104,7 +99,7 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, con
         SPOT_TRY(time_searches(c, a, &find, v, &points, cfg));
         a->used = mark;
         for (int i = 0; i < count; i++) {
-            const double n = share_of(o->proof) * candidates[i].n;
+            const double n = spot_proof_share(o->proof) * candidates[i].n;
             *seconds += searches_of(o->proof) * (maps * spot_reducer_timing_seconds(&t, &cfg->embed, (int)n)
                                                  + o->seeds * find.seconds * pow(n / find.rows, find.growth));
         }
@@ -116,9 +111,9 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, con
  * find at most. */
 static double pairs_of(const spot_proof_options *p, int n, double finders)
 {
-    const double found = fmin(share_of(p) * n, finders);
+    const double found = fmin(spot_proof_share(p) * n, finders);
 
-    return p->parts * found * ((1 - share_of(p)) * n + fmin(found, SPOT_FINDERS));
+    return p->parts * found * ((1 - spot_proof_share(p)) * n + fmin(found, SPOT_FINDERS));
 }
 
 /* The votes of a proof: each judging row's nearest rows, once, however many searches there are. Timed: one half of v's rows
@@ -179,7 +174,7 @@ static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, c
 static void add_proof(const spot_ctx *c, spot_bytes *bytes, const spot_subject *s, const spot_discover_options *o,
                       const spot_candidate *candidates, int count)
 {
-    const int rows = (int)fmin(s->n, share_of(o->proof) * s->n + s->classes + 1);
+    const int rows = (int)fmin(s->n, spot_proof_share(o->proof) * s->n + s->classes + 1);
     const size_t corrects = spot_subject_bytes(s) + spot_proof_correct_bytes(c, s, o, candidates, count);
 
     if (bytes->host < corrects) bytes->host = corrects;

@@ -44,6 +44,9 @@ size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o
                            int count);
 size_t spot_subject_bytes(const spot_subject *s);
 
+/* Bytes that a search may take, with the subject's arrays: o->memory, else what there is. */
+size_t spot_discover_limit(const spot_subject *s, const spot_discover_options *o);
+
 /* *together: how many of the candidates fit into memory at once; SPOT_NOMEM when the first alone does not. *needs: memory of
  * that group. */
 spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates,
