@@ -70,6 +70,22 @@ grep -q "^chance: " out || fail "$(cat out)"
 run 0 "" claim plain "apps & colour=grey" --attributes a.csv:id
 grep -q "^confirmed: p = 0.0001, corrected for all 180 rules" out || fail "$(cat out)"
 
+# With groups the interval is that of groups, wider than that of rows that are alone.
+(echo video; for i in $(seq 0 1599); do echo v$((i / 32)); done) >video.csv
+run 0 "" "${search[@]}" --attributes a.csv:id --groups video.csv:video --out grouped
+run 0 "" claim grouped "apps & colour=grey"
+grep -qE "; 50 groups; excess \+[0-9.]+ % \(95 %: \+[0-9.]+ to \+[0-9.]+\)$" out || fail "no interval with groups: $(cat out)"
+for which in grouped found; do
+    run 0 "" claim $which "apps & colour=grey" --json
+    cp out $which.json
+done
+/usr/bin/python3 - <<'PYTHON' || fail "the interval of groups: $(cat grouped.json)"
+import json
+a, b = (json.load(open(n)) for n in ("found.json", "grouped.json"))
+assert a["excess"] == b["excess"] and b["groups"] == 50
+assert b["excess_low"] <= a["excess_low"] < a["excess_high"] <= b["excess_high"] and b["excess_low"] > 0, (a, b)
+PYTHON
+
 refused 2 claim found "apps"
 refused 2 claim found "apps & colour=green"
 refused 2 claim found "apps & brightness<0.5"

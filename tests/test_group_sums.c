@@ -4,6 +4,7 @@
 #include "golden_text.h"
 #include "spotter/rng.h"
 #include "stats/group_sums.h"
+#include "stats/statistics.h"
 
 #include <math.h>
 
@@ -87,4 +88,99 @@ TEST(shared_errors_of_chance_keep_the_level)
         assert_true(hits[1] > ALONE * 0.15);
     }
     spot_group_sums_close(&g);
+}
+
+/* ---- excess over the rates of classes ---- */
+
+/* Two classes with rows in and out, groups that have both, one group whose class has no row in: the mean, and the standard
+ * error of groups' parts by the definition. */
+TEST(excess_is_that_of_its_definition)
+{
+    static const struct { int group, cls, in, wrong; } r[] = {
+        { 0, 0, 1, 1 }, { 0, 0, 1, 0 }, { 0, 0, 0, 0 }, { 1, 0, 1, 1 }, { 1, 0, 1, 1 }, { 2, 0, 0, 0 }, { 2, 0, 0, 1 },
+        { 3, 0, 0, 0 }, { 3, 1, 1, 1 }, { 4, 1, 1, 0 }, { 4, 1, 0, 0 }, { 5, 1, 0, 1 }, { 6, 2, 0, 1 }, { 6, 2, 0, 0 },
+    };
+    enum { ROWS = LEN(r), GROUPS = 7, CLASSES = 3 };
+    double of[CLASSES] = { 0 }, wrong[CLASSES] = { 0 }, in[CLASSES] = { 0 }, part[GROUPS] = { 0 };
+    double excess = 0, rows = 0, square = 0;
+    spot_group_row row[ROWS];
+    spot_ctx c = check_ctx(1);
+    spot_group_sums g;
+    spot_interval x;
+    int groups;
+
+    for (int i = 0; i < ROWS; i++) of[r[i].cls]++, wrong[r[i].cls] += r[i].wrong, in[r[i].cls] += r[i].in;
+    for (int i = 0; i < ROWS; i++) {
+        const int k = r[i].cls;
+        row[i] = (spot_group_row){ r[i].group, r[i].in, r[i].wrong - wrong[k] / of[k], in[k] / of[k] };
+        if (r[i].in) excess += r[i].wrong - wrong[k] / of[k], rows++;
+    }
+    excess /= rows;
+    for (int i = 0; i < ROWS; i++)
+        part[r[i].group] += (r[i].in ? row[i].beyond - excess : 0) - row[i].share * row[i].beyond;
+    for (int i = 0; i < 6; i++) square += part[i] * part[i];   /* the seventh has no class with a row that is in */
+    assert_true(part[6] == 0);
+    CHECK_OK(&c, spot_group_sums_open(&c, &g, GROUPS));
+    x = spot_group_excess(&g, row, ROWS, &groups);
+    assert_int_equal(groups, 4);                               /* 0, 1, 3, 4; others: 0, 2, 3, 4, 5 */
+    CHECK_NEAR(x.value, excess, 1e-12);
+    CHECK_NEAR(x.high, fmin(1, excess + spot_student_above(0.025, 3) * sqrt(square * 6 / 5) / rows), 1e-12);
+    CHECK_NEAR(x.low, fmax(-1, excess - spot_student_above(0.025, 3) * sqrt(square * 6 / 5) / rows), 1e-12);
+    spot_group_sums_close(&g);
+}
+
+/* Groups that are in fail with 0.5, the others with 0.3, and a group's own rate is uniform within 0.3 of it. */
+static bool covers(spot_ctx *c, const int groups[2], const int each[2], uint32_t run, bool rates_are_sure)
+{
+    enum { MOST = 1024 };
+    static spot_group_row row[MOST];
+    static int wrong[MOST];
+    spot_rng r = spot_rng_at(9, SPOT_RNG_VERSIONS, (uint32_t)(groups[0] + 1000 * groups[1]), run);
+    const int of[2] = { groups[0] * each[0], groups[1] * each[1] }, n = of[0] + of[1];
+    double all = 0, hits = 0, truth;
+    spot_group_sums g;
+    spot_interval x, alone;
+    int m = 0, own;
+
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < groups[side]; i++) {
+            const double rate = (side ? 0.3 : 0.5) + 0.6 * (spot_rng_uniform(&r) - 0.5);
+            for (int k = 0; k < each[side]; k++, m++) {
+                row[m] = (spot_group_row){ .group = side * groups[0] + i, .in = !side };
+                wrong[m] = spot_rng_uniform(&r) < rate;
+                all += wrong[m], hits += side ? 0 : wrong[m];
+            }
+        }
+    for (int i = 0; i < n; i++) row[i].beyond = wrong[i] - all / n, row[i].share = (double)of[0] / n;
+    truth = 0.2 * of[1] / n;
+    alone = spot_share_excess((int)hits, of[0], (int)all, n, of[0] * all / n);
+    CHECK_OK(c, spot_group_sums_open(c, &g, groups[0] + groups[1]));
+    if (rates_are_sure) {
+        for (int i = 0; i < n; i++)
+            if (row[i].in) spot_group_sums_add(&g, row[i].group, row[i].beyond);
+        x = spot_wider(alone, spot_group_mean(&g, 0.025));
+    } else x = spot_wider(alone, spot_group_excess(&g, row, n, &own));
+    spot_group_sums_close(&g);
+    return x.low <= truth && truth <= x.high;
+}
+
+/* Of 400 intervals at least 95 % less three standard errors hold the truth, also where the classes' other rows are in few
+ * groups; there an interval that takes the classes' rates as sure holds it far less often. */
+TEST(intervals_of_an_excess_hold_the_truth)
+{
+    enum { RUNS = 400 };
+    static const int groups[][2] = { { 20, 60 }, { 8, 60 }, { 40, 40 }, { 40, 4 }, { 40, 8 }, { 5, 5 } };
+    static const int each[][2] = { { 5, 5 }, { 10, 10 }, { 5, 5 }, { 5, 100 }, { 5, 40 }, { 40, 40 } };
+    const int runs = SANITIZED ? 20 : RUNS;
+    spot_ctx c = check_ctx(1);
+    int sure = 0;
+
+    for (int m = 0; m < LEN(groups); m++) {
+        int held = 0;
+        for (int run = 0; run < runs; run++) held += covers(&c, groups[m], each[m], (uint32_t)run, false);
+        print_message("%d groups in, %d others: %d of %d\n", groups[m][0], groups[m][1], held, runs);
+        assert_true(held >= 0.95 * runs - 3 * sqrt(runs * 0.95 * 0.05));
+    }
+    for (int run = 0; run < runs; run++) sure += covers(&c, groups[3], each[3], (uint32_t)run, true);
+    assert_true(SANITIZED || sure < 0.85 * runs);
 }

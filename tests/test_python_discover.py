@@ -538,6 +538,10 @@ def test_a_claim_is_judged_on_the_rows_of_fit():
     shown = one.claim("1 & spot=in & size<5", attributes="claimed.csv:id")
     assert (shown.verdict, np.isnan(shown.corrected_p)) == ("suggested", True) and len(shown.rows) < len(claim.rows)
     assert one.claim("1 & spot=in & size<5", attributes="claimed.csv:id", new=True).confirmed
+    grouped = spotter.discover(feature, target, probs, ids=table["id"], attributes={k: table[k] for k in ("spot", "size")},
+                               groups=np.arange(len(target)) // 9)
+    wide = grouped.claim("class=1 & spot=in")
+    assert wide.groups and wide.excess.value == claim.excess.value and -1 < wide.excess.low <= claim.excess.low, wide
     raises("is no class and no item", lambda: one.claim("1 & spot=in"))
     raises("compares numbers", lambda: found.claim("size<5"))
 

@@ -270,6 +270,34 @@ TEST(groups_are_exchanged_as_wholes)
     assert_true(SANITIZED || taken_alone > 20);
 }
 
+/* The interval of a rule's excess is that of groups: it is wider than that of rows that are alone, around the same value; one
+ * group of rows leaves everything open. */
+TEST(the_excess_has_an_interval_of_groups)
+{
+    spot_ctx c = check_ctx(1);
+    claim_world w;
+    spot_row_claim by_groups, alone, one;
+    int groups;
+
+    open_world(&c, &w, 800, 0.45, 10, 0.7, 31);
+    by_groups = judge(&c, &w, "apps & c0=v0", &usual);
+    groups = w.s.groups, w.s.groups = w.s.n;
+    alone = judge(&c, &w, "apps & c0=v0", &usual);
+    w.s.groups = groups;
+    assert_true(by_groups.groups == by_groups.rows / 10 && !alone.groups && by_groups.excess.value == alone.excess.value);
+    assert_true(by_groups.excess.low < alone.excess.low - 0.01 && by_groups.excess.high > alone.excess.high + 0.01);
+    assert_true(by_groups.excess.low > -1 && by_groups.excess.high < 1);
+    CHECK_OK(&c, spot_row_claim_read(&c, &one, &w.s, &w.a, NULL, "apps & c0=v0"));
+    for (int i = 0, first = -1; i < w.s.n; i++) {
+        if (one.in[i] && first < 0) first = w.s.group[i];
+        one.in[i] = one.in[i] && w.s.group[i] == first;
+    }
+    CHECK_OK(&c, spot_row_claim_judge(&c, &one, &w.s, &w.a, &fresh));
+    assert_true(one.groups == 1 && one.rows == 10 && one.excess.low == -1 && one.excess.high == 1);
+    spot_row_claim_close(&one);
+    close_world(&w);
+}
+
 /* Where one group has two classes, no draw keeps groups whole for all rows: such a claim has no corrected p, and says why. */
 TEST(a_group_of_two_classes_leaves_rows_of_all_open)
 {

@@ -11,6 +11,7 @@
 #include "discover/proof/proof_groups.h"
 #include "discover/subject/subject_memory.h"
 #include "spotter/claim.h"
+#include "stats/group_sums.h"
 #include "stats/statistics.h"
 
 enum { FEWEST = 999, MOST = 9999, EXACT = 20000 };     /* draws; rows up to which the p of several classes is a convolution */
@@ -142,12 +143,32 @@ static void study_groups(rule_test *t, int *seen)
         t->k->mixed |= *of >= 0 && *of != s->target[i];
         *of = s->target[i];
     }
-    memset(seen, 0, (size_t)s->groups * sizeof *seen);
-    for (int i = 0; i < s->n; i++)
-        if (t->k->in[i] && !seen[s->group[i]]++) t->k->groups++;
 }
 
 /* ---- the claim's own numbers ---- */
+
+/* Rows of a group depend on each other, so that the interval is as wide as that of the groups' parts. */
+static spot_status widen_by_groups(rule_test *t)
+{
+    const int n = t->s->n, classes = t->s->classes;
+    spot_group_row *row = malloc((size_t)n * sizeof *row);
+    int *covered = calloc((size_t)classes, sizeof *covered);
+    spot_group_sums sums = { 0 };
+    spot_status how = row && covered ? spot_group_sums_open(t->c, &sums, t->s->groups)
+                                     : spot_fail(t->c, SPOT_NOMEM, "no memory for the groups of %d rows", n);
+
+    for (int i = 0; i < n && how == SPOT_OK; i++) covered[t->s->target[i]] += t->k->in[i];
+    for (int i = 0; i < n && how == SPOT_OK; i++) {
+        const int cls = t->s->target[i];
+        const claim_class *of = &t->cls[cls];
+        row[i] = (spot_group_row){ t->s->group[i], t->k->in[i], t->is_wrong[i] - (double)of->wrong / of->n,
+                                   (double)covered[cls] / of->n };
+    }
+    if (how == SPOT_OK) t->k->excess = spot_wider(t->k->excess, spot_group_excess(&sums, row, n, &t->k->groups));
+    spot_group_sums_close(&sums);
+    free(row), free(covered);
+    return how;
+}
 
 static spot_status count_claim(rule_test *t)
 {
@@ -166,8 +187,7 @@ static spot_status count_claim(rule_test *t)
         if (k->cls < 0 || h == k->cls) all += t->cls[h].n, wrong += t->cls[h].wrong;
     k->class_rate = base / k->rows;
     k->excess = spot_share_excess(k->wrong, k->rows, wrong, all, base);
-    if (t->grouped) k->excess.low = k->excess.high = NAN;
-    return SPOT_OK;
+    return t->grouped ? widen_by_groups(t) : SPOT_OK;
 }
 
 static spot_status exact_p(rule_test *t)

@@ -140,39 +140,43 @@ static void count_strata(spot_stratum *t, int strata, const spot_subject *s, con
     }
 }
 
+/* The new rows of a class, or all, and which of them belong to each slice. */
+typedef struct {
+    const spot_subject *s;
+    const spot_view *rows;
+    const uint8_t *member;     /* (rows->n, slices) */
+    spot_stratum *t;           /* (strata) */
+    int strata;
+} judged_rows;
+
 /* Counts the slice's rows and the wrong ones, and of each stratum the rows that it covers. */
-static void count_slice(judged *v, spot_stratum *t, int strata, const spot_subject *s, const spot_view *rows,
-                        const spot_fitted *g, const uint8_t *member, int k)
+static void count_slice(judged *v, const judged_rows *of, int k)
 {
-    for (int h = 0; h < strata; h++) t[h].covered = 0;
-    for (int i = 0; i < rows->n; i++) {
-        if (!member[(size_t)i * g->slices + k]) continue;
-        t[strata > 1 ? s->target[rows->image[i]] : 0].covered++;
+    for (int h = 0; h < of->strata; h++) of->t[h].covered = 0;
+    for (int i = 0; i < of->rows->n; i++) {
+        const int row = of->rows->image[i];
+        if (!of->member[(size_t)i * (size_t)v->of->slices + (size_t)k]) continue;
+        of->t[of->strata > 1 ? of->s->target[row] : 0].covered++;
         v->rows++;
-        v->wrong += spot_subject_wrong(s, rows->image[i], g->cls);
+        v->wrong += spot_subject_wrong(of->s, row, v->cls);
     }
 }
 
-/* The same slice where rows have groups: its excess over its classes' rates by the sums of its groups. n: of the test. */
-static void judge_groups(judged *v, spot_group_sums *sums, const spot_stratum *t, int strata, const spot_subject *s,
-                         const spot_view *rows, const uint8_t *member, int k, int n)
+/* The same slice where rows have groups: its excess over its classes' rates by the sums of its groups. row (rows->n): scratch;
+ * n: of the test. */
+static void judge_groups(judged *v, spot_group_sums *sums, spot_group_row *row, const judged_rows *of, int k, int n)
 {
-    spot_group_sums_clear(sums);
+    const spot_view *rows = of->rows;
+
     for (int i = 0; i < rows->n; i++) {
-        const int row = rows->image[i];
-        const spot_stratum *own = &t[strata > 1 ? s->target[row] : 0];
-        if (member[(size_t)i * (size_t)v->of->slices + (size_t)k])
-            spot_group_sums_add(sums, s->group[row], spot_subject_wrong(s, row, v->cls) - (double)own->group / own->rows);
+        const int at = rows->image[i];
+        const spot_stratum *own = &of->t[of->strata > 1 ? of->s->target[at] : 0];
+        row[i] = (spot_group_row){ of->s->group[at], of->member[(size_t)i * (size_t)v->of->slices + (size_t)k],
+                                   spot_subject_wrong(of->s, at, v->cls) - (double)own->group / own->rows,
+                                   (double)own->covered / own->rows };
     }
-    v->groups = sums->n;
     if (!v->rows) return;
-    v->excess = spot_wider(v->excess, spot_group_mean(sums, 0.025));
-    for (int i = 0; i < rows->n; i++) {                    /* the rates are of groups, too: what each adds to them */
-        const int row = rows->image[i];
-        const spot_stratum *own = &t[strata > 1 ? s->target[row] : 0];
-        const double share = (double)own->covered / own->rows, rate = (double)own->group / own->rows;
-        if (share > 0) spot_group_sums_add(sums, s->group[row], -share * (spot_subject_wrong(s, row, v->cls) - rate));
-    }
+    v->excess = spot_wider(v->excess, spot_group_excess(sums, row, rows->n, &v->groups));
     v->p = fmax(spot_signs_tail(sums, (uint32_t)n), ldexp(1, -v->groups));
 }
 
@@ -182,27 +186,30 @@ static spot_status judge_slices(spot_ctx *c, const spot_subject *s, const spot_v
     const int strata = g->cls < 0 ? s->classes : 1;
     spot_stratum *t = malloc((size_t)strata * sizeof *t);
     double *scratch = malloc(2 * ((size_t)rows->n + 1) * sizeof *scratch);
+    spot_group_row *row = malloc(((size_t)rows->n + 1) * sizeof *row);
+    const judged_rows of = { s, rows, member, t, strata };
     const bool grouped = spot_subject_is_grouped(s);
     spot_group_sums sums = { 0 };
+    bool room = t && scratch && row && (!grouped || spot_group_sums_open(c, &sums, s->groups) == SPOT_OK);
     int all = 0;
 
-    if (grouped && spot_group_sums_open(c, &sums, s->groups)) free(scratch), scratch = NULL;
-    if (t) count_strata(t, strata, s, rows, g->cls);
-    for (int h = 0; h < strata && t; h++) all += t[h].group;
-    for (int k = 0; k < g->slices && t && scratch; k++) {
+    if (room) count_strata(t, strata, s, rows, g->cls);
+    for (int h = 0; h < strata && room; h++) all += t[h].group;
+    for (int k = 0; k < g->slices && room; k++) {
         judged *v = &n->slice[n->slices++];
         *v = (judged){ .of = g, .cls = g->cls, .rank = k + 1, .class_rows = rows->n, .class_wrong = all };
-        count_slice(v, t, strata, s, rows, g, member, k);
+        count_slice(v, &of, k);
         for (int h = 0; h < strata; h++) v->base += t[h].rows ? (double)t[h].covered * t[h].group / t[h].rows : 0;
         v->p = v->rows ? spot_stratified_tail(t, strata, v->wrong, scratch) : 1;
         v->excess = spot_share_excess(v->wrong, v->rows, v->class_wrong, v->class_rows, v->base);
-        if (grouped) judge_groups(v, &sums, t, strata, s, rows, member, k, n->slices);
+        if (grouped) judge_groups(v, &sums, row, &of, k, n->slices);
     }
     spot_group_sums_close(&sums);
-    if (!t || !scratch) n->slices = 0;
     free(t);
     free(scratch);
-    return t && scratch ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to judge %d slices", g->slices);
+    free(row);
+    if (!room) n->slices = 0;
+    return room ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to judge %d slices", g->slices);
 }
 
 static int surer_first(const void *a, const void *b)

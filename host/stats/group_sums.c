@@ -39,7 +39,8 @@ void spot_group_sums_clear(spot_group_sums *g)
     g->n = 0;
 }
 
-void spot_group_sums_add(spot_group_sums *g, int group, double value)
+/* `rows` rows of a group, which add the value together. */
+static void add_rows(spot_group_sums *g, int group, double value, int rows)
 {
     int *at = &g->place[group];
 
@@ -49,8 +50,10 @@ void spot_group_sums_add(spot_group_sums *g, int group, double value)
         g->group[*at] = group;
     }
     g->sum[*at] += value;
-    g->rows[*at]++;
+    g->rows[*at] += rows;
 }
+
+void spot_group_sums_add(spot_group_sums *g, int group, double value) { add_rows(g, group, value, 1); }
 
 /* ---- signs ---- */
 
@@ -142,14 +145,36 @@ double spot_group_error(const spot_group_sums *g)
     return g->n < 2 ? 0 : sqrt(square * g->n / (g->n - 1)) / rows;
 }
 
-spot_interval spot_group_mean(const spot_group_sums *g, double tail)
+/* The mean with the degrees of freedom of `groups`. */
+static spot_interval mean_by(const spot_group_sums *g, double tail, int groups)
 {
     double rows, half;
     const double mean = mean_of(g, &rows);
 
-    if (g->n < 2) return (spot_interval){ mean, -1, 1 };
-    half = spot_student_above(tail, g->n - 1) * spot_group_error(g);
+    if (groups < 2) return (spot_interval){ mean, -1, 1 };
+    half = spot_student_above(tail, groups - 1) * spot_group_error(g);
     return (spot_interval){ mean, fmax(-1, mean - half), fmin(1, mean + half) };
+}
+
+spot_interval spot_group_mean(const spot_group_sums *g, double tail) { return mean_by(g, tail, g->n); }
+
+/* Groups of the classes' rows that are in, or not; of a class without a row that is in nothing counts. */
+static int count_groups(spot_group_sums *g, const spot_group_row *row, int n, bool in)
+{
+    spot_group_sums_clear(g);
+    for (int i = 0; i < n; i++)
+        if (row[i].in == in && row[i].share > 0) add_rows(g, row[i].group, in ? row[i].beyond : 0, in);
+    return g->n;
+}
+
+spot_interval spot_group_excess(spot_group_sums *g, const spot_group_row *row, int n, int *groups)
+{
+    const int others = count_groups(g, row, n, false);
+
+    *groups = count_groups(g, row, n, true);
+    for (int i = 0; i < n; i++)
+        if (row[i].share > 0) add_rows(g, row[i].group, -row[i].share * row[i].beyond, 0);
+    return mean_by(g, 0.025, others && others < *groups ? others : *groups);
 }
 
 spot_interval spot_wider(spot_interval a, spot_interval b)

@@ -4,6 +4,8 @@
 #ifndef SPOTTER_GROUP_SUMS_H
 #define SPOTTER_GROUP_SUMS_H
 
+#include <stdbool.h>
+
 #include "spotter/ctx.h"
 #include "spotter/interval.h"
 
@@ -32,6 +34,16 @@ double spot_signs_below(const spot_group_sums *g, uint32_t address);
 /* The mean over all rows, with the interval by Student's t of the groups' parts (n - 1 degrees of freedom), beyond each end of
  * which lies `tail`. NaN from -1 to 1 for no rows; one group leaves everything open. */
 spot_interval spot_group_mean(const spot_group_sums *g, double tail);
+
+/* A row of some classes. `in`: its excess is asked for. beyond: its error, 0 or 1, less the rate of its class; share: the share
+ * of its class's rows that are in. */
+typedef struct { int group; bool in; double beyond, share; } spot_group_row;
+
+/* The error rate of the rows that are in less that of their classes. The classes' rates come from the same groups, so the sums
+ * of g become what each group adds to the difference through both. The interval is that of spot_group_mean, with the degrees of
+ * freedom of the groups that are in, or of those of the classes' other rows where these are fewer. *groups: those that are
+ * in. */
+spot_interval spot_group_excess(spot_group_sums *g, const spot_group_row *row, int n, int *groups);
 
 /* The standard error of that mean; 0 for fewer than two groups. */
 double spot_group_error(const spot_group_sums *g);

@@ -139,7 +139,8 @@ typedef struct {
     uint8_t   *in;             /* (rows of the subject): 1 for the claim's rows */
     int        rows, wrong, groups;            /* groups 0: rows are alone */
     double     class_rate;     /* error rate of their classes */
-    spot_interval excess;      /* error rate less class_rate; without an interval (NaN) where rows have groups */
+    spot_interval excess;      /* error rate less class_rate; with groups the interval is the hull of that of rows that
+                                * are alone and of that of the groups' parts, by Student's t; -1 to 1 for rows of one group */
     double     p;              /* of this claim alone: exact, or with groups a rank among draws */
     double     corrected;      /* NaN: not listed */
     double     rules;          /* that are corrected together */

@@ -311,9 +311,9 @@ class RowClaim:
     fit (include/spotter/claim.h).
 
     verdict: "confirmed", "suggested" or "chance"; confirmed: bool. rows (size,) int: those of the rule, wrong of them; rate:
-    their share; class_rate: error rate of their classes; excess: rate less class_rate, an Interval, whose ends are NaN where
-    rows have `groups`. p: of this claim alone; corrected_p: for all `rules` of at most two items of the table at once, NaN for
-    a claim that is none of these."""
+    their share; class_rate: error rate of their classes; excess: rate less class_rate, an Interval, which is that of groups
+    where rows have `groups`. p: of this claim alone; corrected_p: for all `rules` of at most two items of the table at once,
+    NaN for a claim that is none of these."""
     rule: str
     class_: Optional[str]
     verdict: str
