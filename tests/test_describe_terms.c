@@ -84,3 +84,16 @@ TEST(columns_without_text_have_no_terms)
     CHECK_OK(&c, spot_terms_find(&c, word, kept, MOST, &t.p));
     for (int g = 0; g < 3; g++) assert_int_equal(kept[g], 0);
 }
+
+/* Words are terms where the attributes have an item of each of them. */
+TEST(terms_are_known_as_such)
+{
+    static text t;
+    const spot_word terms[] = { { .phrase = (char *)(uintptr_t)"fog" }, { .phrase = (char *)(uintptr_t)"night" } };
+    const spot_word phrases[] = { { .phrase = (char *)(uintptr_t)"fog" }, { .phrase = (char *)(uintptr_t)"a dog in fog" } };
+
+    open_text(&t);
+    assert_true(spot_words_are_terms(&t.a, terms, 2));
+    assert_false(spot_words_are_terms(&t.a, phrases, 2) || spot_words_are_terms(&t.a, terms, 0)
+                 || spot_words_are_terms(NULL, terms, 2));
+}

@@ -118,6 +118,21 @@ def test_rows_in_place_of_pictures():
     assert pickle.loads(pickle.dumps(claim)) == claim
 
 
+def test_terms_of_a_text_are_no_phrase():
+    """Words from a column of text need not be seen in a picture."""
+    old = sorted(Path("old").rglob("*.png"))
+    names, probs = np.array([p.parent.name for p in old]), by_colour(np.stack([np.asarray(Image.open(p)) for p in old]))
+    given = {"images": old, "embed": clip, "proof": False, "method": "ward", "picture_attributes": False, "device": "cpu"}
+    bare = spotter.discover(None, names, probs, **given)
+    s = max(bare.slices_, key=lambda s: len(s.rows))
+    notes = [f"{'invoice' if i in set(s.rows) else 'letter'} number {i} of box {i % 7} seen" for i in range(len(old))]
+    termed = spotter.discover(None, names, probs, attributes={"note": notes}, **given)
+    which = next(t for t in termed.slices_ if set(t.rows) == set(s.rows))
+    assert "invoice" in [w["phrase"] for w in which.words], which.words
+    raises("terms of a column of text", lambda: termed.gather(which, "new", label=which.name))
+    assert termed.gather(which, "new", text="a cat", label=which.name, most=4).text == "a cat"
+
+
 def test_a_claim_that_people_judge():
     found = searched()
     claim = found.gather(None, "new", text="red", label="dog", most=8)

@@ -14,8 +14,22 @@ static void copy_text(char *to, size_t size, const char *text)
     snprintf(to, size, "%.*s", (int)(n < size ? n : spot_utf8(text, size - 1)), text);
 }
 
-static spot_status take_word(spot_ctx *c, spot_slice_claim *k, const spot_slice *s, const char *dir, int word)
+/* Terms of a text are no words for what is seen, so that no picture is compared with them unless the user says that it is. */
+static spot_status refuse_terms(spot_ctx *c, const spot_slice_claim *k, const spot_slice *s, const char *dir)
 {
+    char term[100];
+
+    copy_text(term, sizeof term, s->word->phrase);
+    return spot_fail(c, SPOT_INPUT, "{gather.terms} the words of slice %d of %s, such as \"%s\", are terms of a column of "
+                     "text, which need not be seen in a picture; say with --text what is seen", k->slice, dir,
+                     spot_plain(term));
+}
+
+static spot_status take_word(spot_ctx *c, spot_slice_claim *k, const spot_claimed_slice *of, int word)
+{
+    const spot_slice *s = of->slice;
+    const char *dir = of->dir;
+
     if (!s->words)
         return spot_fail(c, SPOT_INPUT, "slice %d of %s has no words%s; run spotter discover again with --words FILE and "
                          "--describe clip.safetensors, or give words of your own with --text", k->slice, dir,
@@ -23,6 +37,7 @@ static spot_status take_word(spot_ctx *c, spot_slice_claim *k, const spot_slice 
     if (word > s->words)
         return spot_fail(c, SPOT_USAGE, "slice %d of %s has %d phrases; --word %d is not among them", k->slice, dir, s->words,
                          word);
+    if (spot_words_are_terms(of->attributes, s->word, s->words)) return refuse_terms(c, k, s, dir);
     copy_text(k->text, sizeof k->text, s->word[word - 1].phrase);
     return SPOT_OK;
 }
@@ -59,6 +74,6 @@ spot_status spot_slice_claim_make(spot_ctx *c, spot_slice_claim *k, const spot_c
     if (cls >= 0) copy_text(k->cls, sizeof k->cls, of->subject->class_name[cls]);
     take_rates(k, of->finding, of->slice);
     if (text) copy_text(k->text, sizeof k->text, text);
-    else SPOT_TRY(word ? take_word(c, k, of->slice, of->dir, word) : take_attributes(c, k, of->slice, of->dir));
+    else SPOT_TRY(word ? take_word(c, k, of, word) : take_attributes(c, k, of->slice, of->dir));
     return SPOT_OK;
 }

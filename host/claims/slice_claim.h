@@ -31,6 +31,7 @@ extern const char *const spot_gathered_group[2];
 /* A slice of the findings in a folder. */
 typedef struct {
     const spot_subject *subject;
+    const spot_attributes *attributes;     /* of the search; NULL: none */
     const spot_finding *finding;
     const spot_slice   *slice;
     const char *dir;

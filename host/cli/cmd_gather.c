@@ -130,7 +130,7 @@ static void check_options(const struct argp_state *state, void *input)
 /* The claim of slice --slice in the table of the findings. */
 static spot_status claim_slice(spot_ctx *c, const gather_flags *o, spot_slice_claim *k, const found_slices *found)
 {
-    spot_claimed_slice of = { .subject = &found->s, .dir = o->found, .number = o->slice };
+    spot_claimed_slice of = { .subject = &found->s, .attributes = found->d.attributes, .dir = o->found, .number = o->slice };
     int slices;
 
     SPOT_TRY(cli_slice_of_table(c, &of.finding, &of.slice, &slices, &found->f, &found->s, o->slice));

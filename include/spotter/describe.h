@@ -107,6 +107,10 @@ spot_status spot_attributes_of_classes(spot_ctx *c, spot_attributes *a, const ui
 enum { SPOT_PICTURE_NUMBERS = 8 };
 typedef struct { double of[SPOT_PICTURE_NUMBERS]; } spot_picture_numbers;
 
+/* Whether all of a slice's words are terms of a column of text of these attributes (NULL: none), as a description without
+ * phrases gives them. They say which texts the rows have, and not what is seen in a picture. false for no words. */
+bool spot_words_are_terms(const spot_attributes *a, const spot_word *word, int words);
+
 /* Adds the items of `more`, of the same rows, to a, and closes `more`, also after a failure. a may be zeroed. */
 spot_status spot_attributes_join(spot_ctx *c, spot_attributes *a, spot_attributes *more);
 void        spot_attributes_close(spot_attributes *a);

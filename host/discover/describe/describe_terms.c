@@ -22,6 +22,23 @@ static char *term_of(char *name)
     return blank && blank - name > 4 && !memcmp(blank - 4, " has", 4) ? blank + 1 : NULL;
 }
 
+static bool is_term(const spot_attributes *a, const char *word)
+{
+    for (int i = 0; i < a->items; i++) {
+        const char *term = term_of(a->name[i]);
+        if (term && !strcmp(term, word)) return true;
+    }
+    return false;
+}
+
+bool spot_words_are_terms(const spot_attributes *a, const spot_word *word, int words)
+{
+    bool all = a && words > 0;
+
+    for (int i = 0; i < words && all; i++) all = is_term(a, word[i].phrase);
+    return all;
+}
+
 /* Whether these items of one column have one name before their terms. */
 static bool are_terms(const spot_attributes *a, int first, int end)
 {

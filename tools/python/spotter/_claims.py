@@ -348,8 +348,16 @@ class Gathers:
 
     def _claim(self, which: Union[None, int, Slice], text: Optional[str], word: int, label: Any, level: float) -> Claim:
         names = self._fitted().subject.names
+        s = _slice_of(self.slices_, which)[0] if text is None else None
+        if s is not None and self._are_terms(s.words):
+            raise InputError(f"the words of the slice, such as {s.words[0]['phrase']!r}, are terms of a column of text, which "
+                             "need not be seen in a picture; say with text what is seen")
         return claim_of(self.slices_, which, [] if names == ["all"] else names, text, word,
                         None if label is None else str(label), level)
+
+    def _are_terms(self, words: List[Dict[str, Any]]) -> bool:
+        given = (c_side.Word * max(1, len(words)))(*[c_side.Word(phrase=c_side.bytes_of(w["phrase"])) for w in words])
+        return bool(lib.spot_words_are_terms(ct.byref(self._fitted().attributes), given, ct.c_int(len(words))))
 
     def claim(self, rule: str, attributes: Any = None, level: float = 0.05, new: bool = False, seed: int = 0) -> RowClaim:
         """A claim of your own on the rows of fit, as `spotter claim` judges it: "apps & colour=grey", "class=apps & px=low",

@@ -370,7 +370,7 @@ def _load() -> Tuple[Any, Dict[str, int]]:
     if hasattr(library, "spot_proof_defaults"):
         library.spot_proof_defaults.restype = ProofOptions
     library.spot_claim_verdict_name.restype = library.spot_claim_name.restype = ct.c_char_p
-    library.spot_gather_has_class.restype = ct.c_bool
+    library.spot_gather_has_class.restype = library.spot_words_are_terms.restype = ct.c_bool
     library.spot_new_pictures_close.restype = library.spot_claim_judge.restype = None
     library.spot_binomial_tail.restype = ct.c_double
     library.spot_report_defaults.restype = ReportOptions
