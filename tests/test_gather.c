@@ -1,7 +1,10 @@
 /* test_gather.c - a claim on new pictures: which are picked, and how often chance is confirmed. */
+#define _POSIX_C_SOURCE 200809L       /* mkdtemp, strdup */
 #include "checks.h"
 
-#include "spotter/claim.h"
+#include "check_folder.h"
+#include "claims/slice_claim.h"
+#include "discover/subject/subject_memory.h"
 #include "spotter/rng.h"
 
 TEST(the_nearest_and_others_at_random)
@@ -137,4 +140,42 @@ TEST(two_groups_of_controls_are_too_few)
     spot_claim_judge(&t, 0.05);
     CHECK_OK(&c, spot_claim_by_groups(&c, &t, row, 12, group, 0.05));
     assert_true(t.verdict == SPOT_TOO_FEW && t.groups == 8);
+}
+
+/* The table keeps the pictures' groups, and is read with them and without. */
+TEST_IN_FOLDER(a_table_keeps_its_groups)
+{
+    static const char *const group[] = { "ride 7", "ride, 8", "", "ride 7", "=1", "" };
+    enum { N = LEN(group) };
+    static spot_new_picture row[N];
+    const spot_new_pictures p = { N, row };
+    const spot_slice_claim claim = { .text = "a dog", .rate = 0.5, .class_rate = 0.1 };
+    spot_ctx c = check_ctx(1);
+    spot_subject of = { .n = N }, again;
+    char **cell, path[128];
+
+    CHECK_OK(&c, SPOT_SUBJECT_TAKE(&c, &of, cell, N));
+    for (int i = 0; i < N; i++) {
+        row[i] = (spot_new_picture){ .picture = (char *)(uintptr_t)"a.png", .group = i > 2, .similarity = 0.5, .wrong = i % 2 };
+        cell[i] = (char *)(uintptr_t)group[i];
+    }
+    CHECK_OK(&c, spot_groups_of_cells(&c, &of, cell));
+    CHECK_OK(&c, spot_groups_settle(&c, &of, "a test"));
+    assert_int_equal(of.groups, 5);
+    for (int with = 0; with < 2; with++) {
+        spot_new_pictures back;
+        spot_slice_claim said;
+        spot_gathered_has has;
+        CHECK_OK(&c, spot_gathered_write(&c, root, &claim, &p, with ? &of : NULL));
+        snprintf(path, sizeof path, "%s/gathered.csv", root);
+        CHECK_OK(&c, spot_gathered_read(&c, path, &said, &back, &has));
+        assert_true(has.claim && has.groups == with && back.n == N && !strcmp(said.text, "a dog"));
+        for (int i = 0; i < N; i++) assert_true(back.row[i].wrong == i % 2 && back.row[i].group == (i > 2));
+        spot_new_pictures_close(&back);
+    }
+    CHECK_OK(&c, spot_gathered_groups(&c, &again, path, SPOT_GATHERED_GROUPS, N));
+    assert_int_equal(again.groups, 5);
+    assert_memory_equal(again.group, of.group, sizeof(int) * N);
+    spot_subject_close(&again);
+    spot_subject_close(&of);
 }

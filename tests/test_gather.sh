@@ -72,6 +72,49 @@ refused 2 gather found --slice 1 --label dog "${new[@]}" --out t
 run 0 "" "${search[@]}" --no-proof --out wordless
 refused 3 gather wordless --slice 1 "${new[@]}" --out t
 refused 3 gather images --slice 1 "${new[@]}" --out t
+# Words that are terms of a text column are no phrase for pictures: --text says what is seen.
+/usr/bin/python3 - <<'PYTHON'
+import csv
+from collections import Counter
+rows = list(csv.DictReader(open("wordless/slices.csv")))
+number, _ = Counter(r["number"] for r in rows).most_common(1)[0]
+own = {r["id"] for r in rows if r["number"] == number}
+with open("notes.csv", "w") as f:
+    f.write("id,note\n")
+    for i in range(40):
+        f.write(f"p{i:04d}.png,{'invoice' if f'p{i:04d}.png' in own else 'letter'} number {i} of box {i % 7} seen\n")
+open("largest", "w").write(number)
+PYTHON
+run 0 "" "${search[@]}" --no-proof --attributes notes.csv:id --out termed
+grep -q "words: .*invoice" out || fail "no terms: $(cat out)"
+refused 3 gather termed --slice "$(cat largest)" "${new[@]}" --out t
+[ ! -e t ] || fail "a term is taken for a phrase"
+run 0 "" gather termed --slice "$(cat largest)" --text "a cat" "${new[@]}" --most 8 --out termed_text
+run 0 "" "${search[@]}" --no-proof --words words.txt --attributes notes.csv:id --out both
+run 0 "" gather both --slice 1 "${new[@]}" --most 8 --out both_words
+
+# Groups without a classifier: gathered.csv keeps them, and --judge takes them.
+mkdir rides && for i in $(seq 0 59); do mkdir -p rides/r$((i / 4)); cp images/p00$(printf %02d $i).png rides/r$((i / 4)); done
+run 0 "" gather --text "a cat" --images rides --encoder clip/clip/model.safetensors --most 25 --groups folders --out ridden
+/usr/bin/python3 - <<'PYTHON' || fail "the groups of gathered.csv"
+import csv
+rows = list(csv.DictReader(open("ridden/gathered.csv")))
+assert all(r["groups"] == r["picture"].split("/")[0] for r in rows) and len(rows) == 50, rows[0]
+w = csv.writer(open("filled.csv", "w"))
+w.writerow(rows[0])
+w.writerows([*list(r.values())[:3], int(r["group"] == "gathered"), "", r["groups"]] for r in rows)
+w = csv.writer(open("alone.csv", "w"))
+w.writerow(list(rows[0])[:-1])
+w.writerows([*list(r.values())[:3], int(r["group"] == "gathered"), ""] for r in rows)
+PYTHON
+run 0 "" gather --judge filled.csv
+grep -q "(signs of the sums of [0-9]* groups, one-sided" out || fail "the column of groups is passed over: $(cat out)"
+cp out grouped
+run 0 "" gather --judge filled.csv --groups groups
+cmp -s grouped out || fail "its own column gives another verdict: $(cat out)"
+run 0 "" gather --judge alone.csv
+grep -q "(Fisher's exact test, one-sided)" out || fail "a table without groups: $(cat out)"
+
 # Fewer pictures than asked, and unreadable ones.
 mkdir few few/cat few/dog; cp images/p005[0-6].png few/cat; cp images/p004[0-9].png few/dog; echo x > few/cat/broken.png
 run 0 "7 readable new pictures are fewer than twice 40; 3 are gathered" gather found --slice 1 --images few \

@@ -107,6 +107,7 @@ refused 2 gather --text "a dog in the snow" --run run --out t
 refused 2 gather --text "square orange" --run run --images seen --out t
 refused 3 gather --text "no square" --run run --out t
 refused 2 gather --text "square orange" --label dog --run run --out t
+refused 2 gather --text "square orange" --run run --groups folders --out t
 run 0 "" discover -e e.npy -y old.csv:label -p old.csv:p --method ward --no-report --no-fit --out bare
 refused 3 gather bare --slice 1 --run run --out t
 find run/cache -name '*model*' -delete

@@ -150,6 +150,7 @@ def test_a_claim_that_people_judge():
     assert "confirmed on new data" in yes._repr_html_() and "8 of 8" in repr(yes)
     try:
         assert list(yes.to_frame().columns) == ["picture", "group", "similarity", "wrong", "predicted"]
+        assert list(alone.to_frame()["groups"]) == list(range(16))
     except ImportError:
         pass
 

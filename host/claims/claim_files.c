@@ -73,11 +73,23 @@ static spot_status read_claim(spot_ctx *c, spot_slice_claim *k, const char *path
 
 /* ---- the table ---- */
 
+typedef struct { const spot_new_pictures *p; const spot_subject *of; } table_of_pictures;
+
+/* The name of a picture's group, or its number; "" where it is alone. */
+static void put_group(FILE *f, const spot_subject *of, int i)
+{
+    fputc(',', f);
+    if (of->group_name) spot_csv_field(f, of->group_name[of->group[i]]);
+    else fprintf(f, "%d", of->group[i]);
+}
+
 static bool fill_table(FILE *f, const void *user)
 {
-    const spot_new_pictures *p = user;
+    const table_of_pictures *t = user;
+    const spot_new_pictures *p = t->p;
+    const bool grouped = t->of && t->of->group;
 
-    fputs("picture,group,similarity,wrong,predicted\n", f);
+    fprintf(f, "picture,group,similarity,wrong,predicted%s\n", grouped ? "," SPOT_GATHERED_GROUPS : "");
     for (int i = 0; i < p->n; i++) {
         const spot_new_picture *r = &p->row[i];
         spot_csv_field(f, r->picture);
@@ -86,24 +98,26 @@ static bool fill_table(FILE *f, const void *user)
         fputs(r->wrong < 0 ? "," : r->wrong ? ",1" : ",0", f);
         fputc(',', f);
         if (r->predicted) spot_csv_field(f, r->predicted);
+        if (grouped) put_group(f, t->of, i);
         fputc('\n', f);
     }
     return !ferror(f);
 }
 
-spot_status spot_gathered_write(spot_ctx *c, const char *dir, const spot_slice_claim *k, const spot_new_pictures *p)
+spot_status spot_gathered_write(spot_ctx *c, const char *dir, const spot_slice_claim *k, const spot_new_pictures *p,
+                                const spot_subject *of)
 {
     char path[PATH];
 
     SPOT_TRY(spot_folder_make(c, dir));
     snprintf(path, sizeof path, "%s/gathered.csv", dir);
-    SPOT_TRY(spot_file_fill(c, path, fill_table, p));
+    SPOT_TRY(spot_file_fill(c, path, fill_table, &(table_of_pictures){ p, of }));
     return write_claim(c, dir, k);
 }
 
 static spot_status read_row(spot_ctx *c, const char *path, const spot_rows *t, bool whole, spot_new_pictures *p)
 {
-    const char *group = spot_rows_cell(t, 0), *wrong = spot_rows_cell(t, 1), *name = whole ? spot_rows_cell(t, 2) : "";
+    const char *group = spot_rows_cell(t, 0), *wrong = spot_rows_cell(t, 1), *name = whole ? spot_rows_cell(t, 3) : "";
     spot_new_picture *r = &p->row[p->n];
 
     *r = (spot_new_picture){ .similarity = NAN, .wrong = *wrong ? *wrong - '0' : -1 };
@@ -116,8 +130,8 @@ static spot_status read_row(spot_ctx *c, const char *path, const spot_rows *t, b
                          (unsigned long long)spot_rows_line(t), wrong);
     if (name[0] == '\'' && name[1] && strchr("=+-@\t", name[1])) name++;       /* a guard against spreadsheets */
     r->picture = strdup(name);
-    if (whole) spot_rows_number(t, 3, &r->similarity);
-    if (whole && *spot_rows_cell(t, 4)) r->predicted = strdup(spot_rows_cell(t, 4));
+    if (whole) spot_rows_number(t, 4, &r->similarity);
+    if (whole && *spot_rows_cell(t, 5)) r->predicted = strdup(spot_rows_cell(t, 5));
     p->n++;
     return r->picture ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the pictures of %s", path);
 }
@@ -139,9 +153,10 @@ static spot_status read_rows(spot_ctx *c, const char *path, spot_rows *t, bool w
     }
 }
 
-spot_status spot_gathered_read(spot_ctx *c, const char *path, spot_slice_claim *k, spot_new_pictures *p, bool *whole)
+spot_status spot_gathered_read(spot_ctx *c, const char *path, spot_slice_claim *k, spot_new_pictures *p,
+                               spot_gathered_has *has)
 {
-    static const char *const column[] = { "group", "wrong", "picture", "similarity", "predicted" };
+    static const char *const column[] = { "group", "wrong", "?" SPOT_GATHERED_GROUPS, "picture", "similarity", "predicted" };
     const char *slash = strrchr(path, '/');
     char claim[PATH];
     spot_rows *t;
@@ -150,10 +165,11 @@ spot_status spot_gathered_read(spot_ctx *c, const char *path, spot_slice_claim *
     *p = (spot_new_pictures){ 0 };
     *k = (spot_slice_claim){ .rate = NAN, .class_rate = NAN };
     snprintf(claim, sizeof claim, "%.*sclaim.json", slash ? (int)(slash - path + 1) : 0, path);
-    *whole = !access(claim, F_OK);
-    if (*whole) SPOT_TRY(read_claim(c, k, claim));
-    SPOT_TRY(spot_rows_open(c, &t, path, column, *whole ? 5 : 2));
-    s = read_rows(c, path, t, *whole, p);
+    *has = (spot_gathered_has){ .claim = !access(claim, F_OK) };
+    if (has->claim) SPOT_TRY(read_claim(c, k, claim));
+    SPOT_TRY(spot_rows_open(c, &t, path, column, has->claim ? 6 : 3));
+    has->groups = spot_rows_has(t, 2);
+    s = read_rows(c, path, t, has->claim, p);
     spot_rows_close(t);
     return s;
 }

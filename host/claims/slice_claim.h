@@ -38,14 +38,19 @@ typedef struct {
     int number;                            /* in the table of the findings */
 } spot_claimed_slice;
 
-/* The claim of a slice. word: number of the phrase from 1; 0: attributes are wanted. SPOT_INPUT: it has no such description;
- * SPOT_USAGE: no such phrase. text not NULL: these words, in place of its own. */
+/* The claim of a slice. word: number of the phrase from 1; 0: attributes are wanted. SPOT_INPUT: it has no such description,
+ * or its words are terms of a text; SPOT_USAGE: no such phrase. text not NULL: these words, in place of its own. */
 spot_status spot_slice_claim_make(spot_ctx *c, spot_slice_claim *k, const spot_claimed_slice *of, int word, const char *text);
 
-/* claim_files.c. DIR/gathered.csv and DIR/claim.json; read: those beside the table `path`. *whole is false without claim.json,
- * and then only groups and answers are read. SPOT_INPUT names file and line. */
-spot_status spot_gathered_write(spot_ctx *c, const char *dir, const spot_slice_claim *k, const spot_new_pictures *p);
-spot_status spot_gathered_read (spot_ctx *c, const char *path, spot_slice_claim *k, spot_new_pictures *p, bool *whole);
+/* claim_files.c. DIR/gathered.csv and DIR/claim.json; read: those beside the table `path`. Without claim.json only `group` and
+ * answers are read. The table has a column SPOT_GATHERED_GROUPS, with the pictures' groups (of->group, of->group_name), where
+ * `of` has such; NULL: none. SPOT_INPUT names file and line. */
+#define SPOT_GATHERED_GROUPS "groups"
+typedef struct { bool claim, groups; } spot_gathered_has;              /* claim.json; the column */
+spot_status spot_gathered_write(spot_ctx *c, const char *dir, const spot_slice_claim *k, const spot_new_pictures *p,
+                                const spot_subject *of);
+spot_status spot_gathered_read (spot_ctx *c, const char *path, spot_slice_claim *k, spot_new_pictures *p,
+                                spot_gathered_has *has);
 
 /* of->group (n): which of the table's rows have an equal cell in a column of it; close `of`, also after a failure. */
 spot_status spot_gathered_groups(spot_ctx *c, spot_subject *of, const char *path, const char *column, int n);

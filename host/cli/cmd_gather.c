@@ -54,9 +54,9 @@ static const cli_row table[] = {
       .help = "gathered.csv whose column `wrong` you have filled with 0 and 1; a picture with an empty cell is left out" },
     { "groups",  0,   "G|folders", CLI_TEXT, CLI_AT(model.groups), .most = 1000, .otherwise = "each picture alone",
       .flags = CLI_MORE,
-      .help = "video, patient or other group of each picture, since pictures of a group depend on each other: a column of the "
-              "table of --judge; or where a classifier is measured, table.csv:COLUMN with the rows of --ids, or folders: the "
-              "pictures of each folder are a group" },
+      .help = "video, patient or other group of each picture, since pictures of a group depend on each other: table.csv:COLUMN "
+              "with the rows of --ids, or folders: the pictures of each folder are a group; gathered.csv then has a column "
+              "`groups`, which --judge takes. With --judge: another column of its table" },
     { .kind = CLI_HEADING, .help = "A classifier that is measured at once:" },
     { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model.model), .most = 1000,
       .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors, for pictures with ImageNet's mean and deviation" },
@@ -92,9 +92,7 @@ static void check_model(const struct argp_state *state, const gather_flags *o)
     if (!!m->model + !!m->predict + !!m->probs > 1)
         argp_error(state, "--model, --predict and --probs all say what the classifier answers; give one of them");
     if (m->ids && !m->probs && !m->groups) argp_error(state, "--ids names the rows of --probs or --groups, which are missing");
-    if (m->groups && (o->run || !measures(o)))
-        argp_error(state, "--groups goes with --judge, or with pictures on which a classifier is measured (--model, --predict, "
-                   "--probs); drawn images are alone");
+    if (m->groups && o->run) argp_error(state, "--groups is of pictures that exist; drawn images are alone");
     if (m->classes && !measures(o)) argp_error(state, "--classes names the outputs of --model, --predict or --probs");
     if (o->run && m->probs) argp_error(state, "--probs are of pictures that exist; the images of --run are drawn");
     if (measures(o) && !o->run && !o->slice && !o->label)
@@ -171,15 +169,11 @@ static spot_status check_class(spot_ctx *c, const gather_flags *o, const spot_sl
                      "this class, say so with --label", k->cls, o->images);
 }
 
-static spot_status say_verdict(spot_ctx *c, const gather_flags *o, const spot_slice_claim *k, spot_new_pictures *p)
+static spot_status say_verdict(spot_ctx *c, const gather_flags *o, const spot_slice_claim *k, const spot_new_pictures *p,
+                               const int *group)
 {
-    spot_subject of = { 0 };
-    spot_status s = o->model.groups ? spot_claim_groups(c, &of, p, k->root, &o->model) : SPOT_OK;
-
-    if (!s && !o->json) printf("in %s: gathered.csv, claim.json, verdict.json, gather.html\n", o->out);
-    if (!s) s = cli_claim_verdict(c, k, p, of.group, o->out, o->level, o->json);
-    spot_subject_close(&of);
-    return s;
+    if (!o->json) printf("in %s: gathered.csv, claim.json, verdict.json, gather.html\n", o->out);
+    return cli_claim_verdict(c, k, p, group, o->out, o->level, o->json);
 }
 
 static void say_what_to_do(const gather_flags *o, const spot_slice_claim *k, const spot_new_pictures *p)
@@ -241,15 +235,18 @@ static spot_status gather_new(spot_ctx *c, gather_flags *o, const found_slices *
 {
     spot_new_pictures p = { 0 };
     spot_slice_claim claim;
+    spot_subject of = { 0 };
     spot_status s;
 
     if (found->open) o->model.known = found->s.class_name, o->model.known_n = found->s.classes;
     SPOT_TRY(make_claim(c, o, &claim, found));
     claim.reading = o->model.reading;
     s = o->run ? gather_scenes(c, o, &claim, &p) : gather_pictures(c, o, found, &claim, &p);
-    if (!s) s = spot_gathered_write(c, o->out, &claim, &p);
-    if (!s && (measures(o) || o->run)) s = say_verdict(c, o, &claim, &p);
+    if (!s && o->model.groups) s = spot_claim_groups(c, &of, &p, claim.root, &o->model);
+    if (!s) s = spot_gathered_write(c, o->out, &claim, &p, &of);
+    if (!s && (measures(o) || o->run)) s = say_verdict(c, o, &claim, &p, of.group);
     else if (!s) say_what_to_do(o, &claim, &p);
+    spot_subject_close(&of);
     spot_new_pictures_close(&p);
     return s;
 }
@@ -263,13 +260,14 @@ static spot_status judge_table(spot_ctx *c, const gather_flags *o)
     spot_new_pictures p;
     spot_slice_claim claim;
     spot_subject of = { 0 };
-    bool whole;
-    spot_status s = spot_gathered_read(c, o->judge, &claim, &p, &whole);
+    spot_gathered_has has;
+    spot_status s = spot_gathered_read(c, o->judge, &claim, &p, &has);
+    const char *groups = o->model.groups ? o->model.groups : has.groups ? SPOT_GATHERED_GROUPS : NULL;
 
     snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - o->judge) : 1, slash ? o->judge : ".");
     claim.reading = o->model.reading;
-    if (!s && o->model.groups) s = spot_gathered_groups(c, &of, o->judge, o->model.groups, p.n);
-    if (!s) s = cli_claim_verdict(c, &claim, &p, of.group, whole ? dir : NULL, o->level, o->json);
+    if (!s && groups) s = spot_gathered_groups(c, &of, o->judge, groups, p.n);
+    if (!s) s = cli_claim_verdict(c, &claim, &p, of.group, has.claim ? dir : NULL, o->level, o->json);
     spot_subject_close(&of);
     spot_new_pictures_close(&p);
     return s;

@@ -38,6 +38,9 @@ static spot_status refuse_quote(spot_ctx *c, const spot_rows *t)
                      t->in.name, t->line);
 }
 
+/* A ? says that the column may be missing. */
+static const char *name_of(const spot_rows *t, int k) { return t->column[k] + (*t->column[k] == '?'); }
+
 static spot_status read_header(spot_ctx *c, spot_rows *t)
 {
     spot_csv_cells cells;
@@ -52,7 +55,7 @@ static spot_status read_header(spot_ctx *c, spot_rows *t)
     while ((got = spot_csv_cell_next(&cells, &one)) > 0) {
         if (one.n < sizeof name) name[spot_csv_unquote(name, &one)] = 0;
         for (int k = 0; k < t->columns && one.n < sizeof name; k++) {
-            if (strcmp(name, t->column[k])) continue;
+            if (strcmp(name, name_of(t, k))) continue;
             if (t->at[k] >= 0)
                 return spot_fail(c, SPOT_INPUT, "{table.column_twice} %s has two columns \"%.80s\"", t->in.name, name);
             t->at[k] = t->cells;
@@ -61,7 +64,7 @@ static spot_status read_header(spot_ctx *c, spot_rows *t)
     }
     if (got < 0) return refuse_quote(c, t);
     for (int k = 0; k < t->columns; k++)
-        if (t->at[k] < 0)
+        if (t->at[k] < 0 && *t->column[k] != '?')
             return spot_fail(c, SPOT_INPUT, "{table.no_column} %s line 1: there is no column \"%s\"", t->in.name, t->column[k]);
     return SPOT_OK;
 }
@@ -126,6 +129,8 @@ spot_status spot_rows_next(spot_ctx *c, spot_rows *t, bool *more)
     } while (is_header(t));
     return SPOT_OK;
 }
+
+bool spot_rows_has(const spot_rows *t, int column) { return t->at[column] >= 0; }
 
 const char *spot_rows_cell(const spot_rows *t, int column) { return t->cell[column]; }
 

@@ -150,8 +150,9 @@ class Claim:
                 for p, k in zip(self.pictures, probs.argmax(1))]
 
     def to_frame(self) -> Any:
-        """The pictures as a pandas DataFrame: picture, group, similarity, wrong, predicted."""
-        return frame({name: [getattr(p, name) for p in self.pictures] for name in NewPicture._fields}, "to_frame")
+        """The pictures as a pandas DataFrame: picture, group, similarity, wrong, predicted; `groups` where they have such."""
+        columns = {name: [getattr(p, name) for p in self.pictures] for name in NewPicture._fields}
+        return frame(columns if self.groups is None else {**columns, "groups": self.groups}, "to_frame")
 
     def report(self, path: Any) -> None:
         """Writes one HTML file with the gathered pictures and the controls side by side, as `spotter gather` does."""
