@@ -235,6 +235,61 @@ PYTHON
 grep -q 'come without' err && fail "rules have attributes, and a warning says that they have none"
 run 0 "slices are rules of attributes, and new rows come without" assign ruled --embeddings all.npz:e --labels all.npz:y \
     --probs all.npz:p --out again.csv
+# --- rules of what pictures show: new rows have them by their own pictures. Dark ones are wrong, in features that say nothing.
+/usr/bin/python3 - <<'PYTHON'
+import os, struct, zlib
+import numpy as np
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+def png(path, grey):
+    head = struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0)
+    open(path, "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head)
+                           + chunk(b"IDAT", zlib.compress((b"\0" + bytes([grey] * 24)) * 8)) + chunk(b"IEND", b""))
+r = np.random.default_rng(11)
+for name, n, low in (("shown", 600, 10), ("later", 300, 60)):
+    os.mkdir(name)
+    grey = r.integers(low, 246, n)
+    wrong = r.random(n) < np.where(grey < 85, 0.8, 0.05)
+    for i in range(n):
+        png(f"{name}/{i:03d}.png", int(grey[i]))
+    e = r.standard_normal((n, 6)).astype(np.float32)
+    y = np.arange(n) % 2
+    p = np.where(wrong, 0.1, 0.9)
+    np.savez(name + ".npz", e=e, y=y, p=np.where(y == 1, p, 1 - p).astype(np.float32), grey=grey)
+    open(name + ".csv", "w").write("id\n" + "".join(f"{i:03d}.png\n" for i in range(n)))
+PYTHON
+run 0 "" discover -e shown.npz:e -y shown.npz:y -p shown.npz:p --ids shown.csv:id --images shown --no-report --out dark
+later=(--embeddings later.npz:e --labels later.npz:y --probs later.npz:p --ids later.csv:id)
+run 0 "" assign dark "${later[@]}" --images later --out later_rows.csv
+grep -q 'come without' err && fail "the pictures are there, and a warning says that they are not"
+/usr/bin/python3 - <<'PYTHON' || fail "rules of pictures have other new rows than the pictures say"
+import csv, json, re
+import numpy as np
+a, found = np.load("later.npz"), json.load(open("dark/slices.json"))
+rows, rules = list(csv.DictReader(open("later_rows.csv"))), 0
+for f in found["findings"]:
+    for s in f["slices"]:
+        if "rule" not in s or len(s["rule"]["items"]) > 1:
+            continue
+        end = re.fullmatch(r"brightness: dark \(<= ([0-9.]+)\)", s["rule"]["items"][0])
+        if not end:
+            continue
+        of = np.ones(300, bool) if f["class"] is None else a["y"] == f["class_number"]
+        want = [f"{i:03d}.png" for i in np.flatnonzero(of & (a["grey"] <= float(end[1])))]
+        assert [r["id"] for r in rows if int(r["number"]) == s["number"]] == want, s["rule"]
+        rules += 1
+assert rules >= 2, rules
+PYTHON
+run 0 "come without: they join by the vote of their neighbours" assign dark "${later[@]}" --out voted.csv
+cmp -s voted.csv later_rows.csv && fail "without pictures the rules have the rows of pictures"
+mkdir plain && for i in $(seq 0 599); do cp shown/$(printf %03d $i).png plain/img$(printf %04d $i); done
+run 0 "are of a table, which is not given: new rows join the slices of such rules by the vote" assign ruled \
+    --embeddings all.npz:e --labels all.npz:y --probs all.npz:p --ids ids.csv:id --images plain --out x.csv
+cmp -s again.csv x.csv || fail "rules of a table that is not given have other rows than those of the vote"
+refused 2 assign dark --embeddings later.npz:e --labels later.npz:y --probs later.npz:p --images later --out x.csv
+refused 3 assign dark "${later[@]}" --images shown/.. --out x.csv
+refused 4 assign dark "${later[@]}" --images nowhere --out x.csv
+
 cp table.csv mine.csv
 refused 2 assign ruled --embeddings all.npz:e --labels all.npz:y --probs all.npz:p --ids ids.csv:id --attributes mine.csv:name \
     --out mine.csv

@@ -8,6 +8,7 @@
 #include "check_folder.h"
 #include "discover/describe/attributes_pictures.h"
 #include "discover/describe/describe_match.h"
+#include "discover/subject/attributes.h"
 #include "formats/png.h"
 #include "spotter/discover.h"
 
@@ -103,6 +104,33 @@ static void write_pictures(spot_ctx *c, char *image[ROWS])
     image[ROWS - 2] = strdup(in_root("broken.png"));
     put_text("broken.png", "no picture");
     image[ROWS - 1] = NULL;
+}
+
+/* Items of other pictures, by their ranges: what is no item of pictures, and a row without a readable picture, has no row. */
+TEST_IN_FOLDER(new_pictures_are_measured_by_the_ranges_of_old_ones)
+{
+    static char *const name[] = { "brightness: dark (<= 25)", "size=low (<= 25)", "brightness: bright (> 40)",
+                                  "brightness: odd" };
+    enum { ITEMS = LEN(name) };
+    static double range[ITEMS][2] = { { -INFINITY, 25 }, { -INFINITY, 25 }, { 40, INFINITY }, { NAN, NAN } };
+    const spot_attributes like = { .rows = 1, .items = ITEMS, .words = 1, .name = (char **)(uintptr_t)name, .range = range };
+    spot_ctx c = check_ctx(3);
+    char *image[ROWS];
+    const spot_subject s = { .n = ROWS, .image = image };
+    spot_attributes a;
+
+    write_pictures(&c, image);
+    assert_true(spot_is_of_pictures(&like, 0) && !spot_is_of_pictures(&like, 1) && spot_is_of_pictures(&like, 2)
+                && !spot_is_of_pictures(&like, 3));
+    CHECK_OK(&c, spot_attributes_names(&c, &a, ROWS, &like));
+    CHECK_OK(&c, spot_attributes_like_pictures(&c, &a, &s, &like));
+    for (int i = 0; i < ROWS; i++) {                   /* picture i has the brightness 10 (i + 1) + 0.5 */
+        assert_int_equal(spot_item_holds(&a, 0, i), i < 2);
+        assert_int_equal(spot_item_holds(&a, 2, i), i >= 3 && i < ROWS - 2);
+        assert_false(spot_item_holds(&a, 1, i) || spot_item_holds(&a, 3, i));
+    }
+    spot_attributes_close(&a);
+    for (int i = 0; i < ROWS; i++) free(image[i]);
 }
 
 TEST_IN_FOLDER(thirds_have_plain_names)

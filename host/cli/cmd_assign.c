@@ -64,6 +64,14 @@ static const cli_row table[] = {
       .help = "video, patient or other group of each new row: rows with an equal word or number depend on each other" },
     { "attributes", 0,   "FILE", CLI_TEXT, CLI_AT(attributes), .flags = CLI_ROWS_PATH,
       .help = "table.csv with a record for each new row, or table.csv:COLUMN with their ids, for slices that are rules" },
+    { "images",     0,   "DIR",  CLI_TEXT, CLI_AT(files.images), .flags = CLI_ROWS_PATH,
+      .help = "folder of the new rows' pictures, which --ids name below it, for rules of what pictures show, such as "
+              "brightness: dark" },
+    CLI_READING_ROWS(files.reading, CLI_ROWS | CLI_MORE),
+    { "skip-unreadable", 0, NULL, CLI_ON, CLI_AT(files.skip), .flags = CLI_ROWS | CLI_MORE,
+      .help = "a row whose picture is not there has no attributes of pictures" },
+    { "follow-links", 0, NULL,   CLI_ON, CLI_AT(files.links), .flags = CLI_ROWS | CLI_MORE,
+      .help = "pictures that --ids name may lie outside --images, behind symbolic links" },
     { "json",       'j', NULL,   CLI_ON,   CLI_AT(json), .help = "one JSON object on stdout at the end" },
     { "out",        'o', "FILE", CLI_TEXT, CLI_AT(out), .most = 1000, .need = "slices2.csv",
       .help = "CSV file with a line for every row in every slice: id, class, method, seed, rank (in the class), number (of the "
@@ -77,7 +85,11 @@ static void check_options(const struct argp_state *state, void *input)
     const assign_flags *o = input;
 
     if (o->files.probs && o->files.losses) argp_error(state, "--probs and --losses mean the same; give one of them");
+    if (o->files.images && !o->files.ids)
+        argp_error(state, "--images holds the pictures that --ids name; give the names with --ids");
 }
+
+static bool knows_attributes(const assign_flags *o) { return o->attributes || o->files.images; }
 
 /* Rows without labels get the class of all findings. */
 static spot_status choose_only_class(spot_ctx *c, const assign_flags *o, spot_fits *f)
@@ -299,7 +311,7 @@ static spot_status assign_one(spot_ctx *c, FILE *out, const assign_flags *o, con
     if (how == SPOT_OK) how = SPOT_TAKE(c, &a, member, (size_t)rows.n * g->slices);
     if (!o->files.probs && !o->files.losses) rows.confidence = NULL;
     if (how == SPOT_OK) how = spot_assign(c, member, g->slices, &rows, &g->fit, g->bdm);
-    if (how == SPOT_OK && o->attributes)
+    if (how == SPOT_OK && knows_attributes(o))
         how = spot_fit_rules_assign(c, member, &rows, &n->fits, (int)(g - n->fits.of), &n->attributes);
     if (how == SPOT_OK) put_members(out, s, &rows, g, member, n);
     if (how == SPOT_OK && n->slice) how = judge_slices(c, s, &rows, g, member, n);
@@ -390,8 +402,8 @@ static void warn_of_rules(spot_ctx *c, const spot_fits *f)
     for (int i = 0; i < f->count; i++) rules += f->of[i].rules, slices += f->of[i].slices;
     if (rules)
         spot_log(c, SPOT_LOG_WARN, "%d of %d slices are rules of attributes, and new rows come without: they join by the vote "
-                 "of their neighbours, so that these rates are not those of the rules; give --attributes FILE.csv", rules,
-                 slices);
+                 "of their neighbours, so that these rates are not those of the rules; give --attributes FILE.csv, or "
+                 "--images DIR for what pictures show", rules, slices);
 }
 
 /* Room for the rates of all slices, where the rows' errors are known. */
@@ -419,12 +431,12 @@ static spot_status assign(spot_ctx *c, const assign_flags *o, counts *n)
     how = choose_only_class(c, o, f);
     if (how == SPOT_OK) how = spot_rows_read(c, &s, &o->files, &f->known);
     if (how == SPOT_OK) how = check_classes(c, &s, f);
-    if (how == SPOT_OK && o->attributes) how = spot_fit_rules_read(c, &n->attributes, f, o->attributes, &s);
+    if (how == SPOT_OK && knows_attributes(o)) how = spot_fit_rules_read(c, &n->attributes, f, o->attributes, &s);
     if (how == SPOT_OK) how = open_claims(c, o, f, n);
     if (how == SPOT_OK) how = assign_all(c, o, &s, f, n);
     if (how == SPOT_OK && n->slice) how = correct(c, n);
     if (how == SPOT_OK && n->slices && !n->merged) warn_of_rates(c);
-    if (how == SPOT_OK && !o->attributes) warn_of_rules(c, f);
+    if (how == SPOT_OK && !knows_attributes(o)) warn_of_rules(c, f);
     if (how == SPOT_OK && n->slices && !o->json) print_claims(n, &s);
     spot_subject_close(&s);
     return how;

@@ -209,29 +209,81 @@ static void say_what(const measurer *m, const spot_attributes *a, double seconds
                  seconds, used ? names : "none, they are alike", none);
 }
 
+/* Measures all pictures of m->s. Close m also after a failure. */
+static spot_status open_measurer(measurer *m, size_t memory)
+{
+    const int threads = m->c->threads;
+    spot_status how;
+
+    m->number = malloc(((size_t)m->s->n + 1) * sizeof *m->number);
+    m->p = calloc((size_t)threads, sizeof *m->p);
+    if (!m->number || !m->p) return spot_fail(m->c, SPOT_NOMEM, "no memory for attributes of %d pictures", m->s->n);
+    spot_picture_gate_open(&m->gate, memory ? memory : SPOT_PICTURE_MEMORY, 0, 0);
+    for (int t = 0; t < threads; t++) m->p[t].reading = m->s->reading, m->p[t].gate = &m->gate;
+    how = measure_all(m);
+    for (int t = 0; t < threads; t++) spot_picture_close(&m->p[t]);
+    spot_picture_gate_close(&m->gate);
+    return how;
+}
+
+static void close_measurer(measurer *m)
+{
+    free(m->p);
+    free(m->number);
+}
+
 spot_status spot_attributes_of_pictures(spot_ctx *c, spot_attributes *a, const spot_subject *s, size_t memory)
 {
     const double since = spot_clock();
     measurer m = { .c = c, .s = s };
-    spot_status how = SPOT_OK;
+    spot_status how;
 
     *a = (spot_attributes){ 0 };
     spot_attributes_begin(a, s->n);
     if (!s->image) return SPOT_OK;
-    m.number = malloc(((size_t)s->n + 1) * sizeof *m.number);
-    m.p = calloc((size_t)c->threads, sizeof *m.p);
-    if (!m.number || !m.p) how = spot_fail(c, SPOT_NOMEM, "no memory for attributes of %d pictures", s->n);
-    else {
-        spot_picture_gate_open(&m.gate, memory ? memory : SPOT_PICTURE_MEMORY, 0, 0);
-        for (int t = 0; t < c->threads; t++) m.p[t].reading = s->reading, m.p[t].gate = &m.gate;
-        how = measure_all(&m);
-        if (how == SPOT_OK) how = add_items(&m, a);
-        if (how == SPOT_OK) say_what(&m, a, spot_clock() - since);
-        for (int t = 0; t < c->threads; t++) spot_picture_close(&m.p[t]);
-        spot_picture_gate_close(&m.gate);
-    }
+    how = open_measurer(&m, memory);
+    if (how == SPOT_OK) how = add_items(&m, a);
+    if (how == SPOT_OK) say_what(&m, a, spot_clock() - since);
     if (how) spot_attributes_close(a);
-    free(m.p);
-    free(m.number);
+    close_measurer(&m);
+    return how;
+}
+
+/* ---- items of other pictures ---- */
+
+/* The number that an item is about, by its name; -1: it is none of pictures. */
+static int number_of(const spot_attributes *a, int item)
+{
+    for (int k = 0; k < SPOT_PICTURE_NUMBERS; k++)
+        if (!isnan(a->range[item][0]) && !strncmp(a->name[item], words[k].front, strlen(words[k].front))) return k;
+    return -1;
+}
+
+bool spot_is_of_pictures(const spot_attributes *a, int item) { return number_of(a, item) >= 0; }
+
+static void set_rows(const measurer *m, spot_attributes *a, int item, const double range[2], int number)
+{
+    for (int i = 0; i < m->s->n; i++) {
+        const double v = m->number[i].of[number];
+        if (v > range[0] && v <= range[1])
+            a->bit[(size_t)item * a->words + (size_t)i / 64] |= (uint64_t)1 << i % 64;
+    }
+}
+
+spot_status spot_attributes_like_pictures(spot_ctx *c, spot_attributes *a, const spot_subject *s, const spot_attributes *like)
+{
+    measurer m = { .c = c, .s = s };
+    spot_status how = SPOT_OK;
+    int wanted = 0;
+
+    for (int k = 0; k < like->items; k++) wanted += number_of(like, k) >= 0;
+    if (!wanted) return SPOT_OK;
+    how = open_measurer(&m, 0);
+    for (int k = 0; k < like->items && how == SPOT_OK; k++)
+        if (number_of(like, k) >= 0) set_rows(&m, a, k, like->range[k], number_of(like, k));
+    if (how == SPOT_OK && m.unreadable + m.without)
+        spot_log(c, SPOT_LOG_WARN, "%d of %d rows have no picture that can be read: no rule of pictures has them",
+                 m.unreadable + m.without, s->n);
+    close_measurer(&m);
     return how;
 }

@@ -72,6 +72,16 @@ spot_status spot_attributes_item(spot_ctx *c, spot_attributes *a, int column, ui
     return SPOT_OK;
 }
 
+spot_status spot_attributes_names(spot_ctx *c, spot_attributes *a, int rows, const spot_attributes *like)
+{
+    spot_attributes_begin(a, rows);
+    for (int item = 0; item < like->items; item++) {
+        uint64_t *bit;
+        SPOT_TRY(spot_attributes_item(c, a, item, &bit, "%s", like->name[item]));
+    }
+    return SPOT_OK;
+}
+
 static void set_row(uint64_t *bit, int row) { bit[row / 64] |= (uint64_t)1 << (row % 64); }
 
 /* ---- columns ---- */

@@ -9,11 +9,15 @@
 enum { SPOT_NO_FLAG = 2 };             /* the value of a row that has none */
 
 /* The same with the items of `like`, by their names and ranges, whatever the table has else. An item whose column is not there
- * holds for no row; a warning names it. */
+ * holds for no row; a warning names it, unless its column in `like` is SPOT_OF_PICTURES. */
+enum { SPOT_OF_PICTURES = 1 };
 spot_status spot_attributes_like(spot_ctx *c, spot_attributes *a, const char *where, const spot_subject *s,
                                  const spot_attributes *like);
 
 void spot_attributes_begin(spot_attributes *a, int rows);
+
+/* The items of `like` by their names, which hold for no row yet. */
+spot_status spot_attributes_names(spot_ctx *c, spot_attributes *a, int rows, const spot_attributes *like);
 
 /* Adds an item that holds for no row yet; *bit (words) is valid until the next item. Columns come in ascending order. */
 __attribute__((format(printf, 5, 6)))
@@ -39,6 +43,7 @@ typedef struct { const char *column; spot_relation how; double value; } spot_col
 
 /* in (rows of the subject): 0 for every row whose number in the table is not so, or is missing. The table is read as
  * spot_attributes_of_subject does. SPOT_USAGE where it has no such column of numbers. */
-spot_status spot_attributes_compare(spot_ctx *c, uint8_t *in, const spot_subject *s, const char *where, const spot_column_cut *cut);
+spot_status spot_attributes_compare(spot_ctx *c, uint8_t *in, const spot_subject *s, const char *where,
+                                    const spot_column_cut *cut);
 
 #endif

@@ -205,7 +205,7 @@ static spot_status begin_like(attributes_reader *r)
 {
     int missing = 0, first = 0;
 
-    spot_attributes_begin(r->a, r->rows);
+    SPOT_TRY(spot_attributes_names(r->c, r->a, r->rows, r->like));
     r->of = malloc(((size_t)r->like->items + 1) * sizeof *r->of);
     if (!r->of) return spot_fail(r->c, SPOT_NOMEM, "no memory for %d attributes", r->like->items);
     for (int item = r->like->items - 1; item >= 0; item--) {
@@ -213,11 +213,7 @@ static spot_status begin_like(attributes_reader *r)
         for (int k = 0; k < r->columns; k++)
             if (k != r->id_column && is_of_column(r->like->name[item], r->column[k].name)
                 && (r->of[item] < 0 || strlen(r->column[k].name) > strlen(r->column[r->of[item]].name))) r->of[item] = k;
-        if (r->of[item] < 0) missing++, first = item;
-    }
-    for (int item = 0; item < r->like->items; item++) {
-        uint64_t *bit;
-        SPOT_TRY(spot_attributes_item(r->c, r->a, item, &bit, "%s", r->like->name[item]));
+        if (r->of[item] < 0 && r->like->column[item] != SPOT_OF_PICTURES) missing++, first = item;
     }
     if (missing)
         spot_log(r->c, SPOT_LOG_WARN, "%s has no column of %d of %d attributes, such as \"%.80s\": no row has them", r->file,

@@ -10,8 +10,11 @@
 #include <string.h>
 
 #include "bdm/fit.h"
+#include "discover/describe/attributes_pictures.h"
 #include "discover/describe/describe_match.h"
 #include "discover/subject/attributes.h"
+
+enum { UNKNOWN = -1 };                 /* the column of an item of which nothing is known */
 
 /* ---- into a fit ---- */
 
@@ -75,7 +78,23 @@ static spot_status take_rules(spot_ctx *c, fit_rules *r, const spot_fitted *g)
     return SPOT_OK;
 }
 
-static spot_status list_items(spot_ctx *c, spot_attributes *like, const spot_fits *f)
+/* Without a table the items of a table are not known. */
+static spot_status leave_unknown(spot_ctx *c, spot_attributes *a, const spot_attributes *like, int rows)
+{
+    int unknown = 0, first = 0;
+
+    SPOT_TRY(spot_attributes_names(c, a, rows, like));
+    for (int k = like->items - 1; k >= 0; k--)
+        if (like->column[k] != SPOT_OF_PICTURES) a->column[k] = UNKNOWN, unknown++, first = k;
+    if (unknown)
+        spot_log(c, SPOT_LOG_WARN, "%d of %d attributes of the rules, such as \"%.80s\", are of a table, which is not given: "
+                 "new rows join the slices of such rules by the vote of their neighbours", unknown, like->items,
+                 like->name[first]);
+    return SPOT_OK;
+}
+
+/* pictures: the rows have some, so that items of pictures are not looked for in a table. */
+static spot_status list_items(spot_ctx *c, spot_attributes *like, const spot_fits *f, bool pictures)
 {
     spot_attributes_begin(like, 1);
     for (int i = 0; i < f->count; i++) {
@@ -85,6 +104,7 @@ static spot_status list_items(spot_ctx *c, spot_attributes *like, const spot_fit
             uint64_t *bit;
             SPOT_TRY(spot_attributes_item(c, like, 0, &bit, "%s", r.names));
             if (r.range[k][0] <= r.range[k][1]) memcpy(like->range[like->items - 1], r.range[k], sizeof *like->range);
+            if (pictures && spot_is_of_pictures(like, like->items - 1)) like->column[like->items - 1] = SPOT_OF_PICTURES;
         }
     }
     return SPOT_OK;
@@ -96,8 +116,10 @@ spot_status spot_fit_rules_read(spot_ctx *c, spot_attributes *a, const spot_fits
     spot_status how;
 
     *a = (spot_attributes){ 0 };
-    how = list_items(c, &like, f);
-    if (how == SPOT_OK && like.items) how = spot_attributes_like(c, a, where, s, &like);
+    how = list_items(c, &like, f, s->image);
+    if (how == SPOT_OK && like.items && where) how = spot_attributes_like(c, a, where, s, &like);
+    else if (how == SPOT_OK && like.items) how = leave_unknown(c, a, &like, s->n);
+    if (how == SPOT_OK && like.items && s->image) how = spot_attributes_like_pictures(c, a, s, &like);
     spot_attributes_close(&like);
     return how;
 }
@@ -114,11 +136,14 @@ spot_status spot_fit_rules_assign(spot_ctx *c, uint8_t *member, const spot_view 
         before += r.items;
     }
     SPOT_TRY(take_rules(c, &r, &f->of[i]));
-    for (int k = 0; k < r.rules; k++)
-        for (int n = 0; n < rows->n; n++) {
+    for (int k = 0; k < r.rules; k++) {
+        bool known = true;
+        for (int item = r.first[k]; item < r.first[k + 1]; item++) known &= a->column[before + item] != UNKNOWN;
+        for (int n = 0; n < rows->n && known; n++) {
             int item = r.first[k];
             while (item < r.first[k + 1] && spot_item_holds(a, before + item, rows->image[n])) item++;
             member[(size_t)n * (size_t)slices + (size_t)r.slice[k]] = item == r.first[k + 1];
         }
+    }
     return SPOT_OK;
 }
