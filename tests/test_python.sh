@@ -50,4 +50,15 @@ assert spotter.schema()["title"].startswith("slices.json")
 maps = open("/proc/self/maps").read()
 assert "/fresh/lib" in maps and "spotter/lib/libdnnl" in maps, "a library of the system was taken"  # numpy has some
 ') || fail "the wheel"
+# Where pip fails, the tool shows pip's own reason.
+mkdir "$dir/broken"
+cat >"$dir/broken/python3" <<'FAKE'
+#!/bin/sh
+case " $* " in *" --quiet "*) ;; *) echo "error: invalid command 'bdist_wheel'" ;; esac
+exit 1
+FAKE
+chmod +x "$dir/broken/python3"
+PATH=$dir/broken:$PATH "$OLDPWD/../tools/wheel" "$dir/none" --build "$build" >"$dir/said" 2>&1 && fail "a wheel without pip"
+grep -q "invalid command 'bdist_wheel'" "$dir/said" && grep -q "for the reason above" "$dir/said" ||
+    fail "pip's reason is hidden: $(cat "$dir/said")"
 echo "Python says what the program says"
