@@ -17,6 +17,26 @@ static bool decode_frame(spot_picture *p, const WebPIterator *frame)
                              (int)row);
 }
 
+bool spot_webp_has_alpha(const uint8_t *file, size_t size)
+{
+    WebPBitstreamFeatures f;
+
+    return WebPGetFeatures(file, size, &f) == VP8_STATUS_OK && f.has_alpha && !f.has_animation;
+}
+
+spot_status spot_webp_alpha(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name)
+{
+    int width, height;
+    uint8_t *rgba = WebPDecodeRGBA(file, size, &width, &height);
+    spot_status s;
+
+    if (!rgba) return spot_fail(c, SPOT_INPUT, "{webp.damaged} %s is no WebP that can be read: its pixels are damaged", name);
+    s = spot_picture_start(c, p, (uint64_t)width, (uint64_t)height, name);
+    for (size_t i = 0; s == SPOT_OK && i < (size_t)width * (size_t)height; i++) p->rgb[i] = rgba[4 * i + 3];
+    WebPFree(rgba);
+    return s;
+}
+
 spot_status spot_webp_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name)
 {
     const WebPData data = { file, size };
