@@ -13,6 +13,7 @@
 #include "base/sha1.h"
 #include "base/text.h"
 #include "worlds/catalogue_parts.h"
+#include "worlds/mesh_parts.h"
 
 /* -- layouts -------------------------------------------------------------------------------------------------------------- */
 
@@ -71,8 +72,8 @@ static spot_status read_layout(spot_ctx *c, spot_entries *l, const char *path)
     s = S_ISDIR(st.st_mode) ? read_folder(c, l, path) : spot_catalogue_sweet_home(c, l, path);
     if (s != SPOT_OK || l->n) return s;
     return spot_fail(c, SPOT_INPUT, "{catalogue.empty} the catalogue %.500s holds no models; it can be an archive of Sweet "
-                     "Home 3D, a folder of them, ShapeNet with its taxonomy.json, or a folder with a folder of models for each "
-                     "class", path);
+                     "Home 3D, a folder of them, ShapeNet with its taxonomy.json, or a folder with a folder of models ("
+                     SPOT_MESH_FORMATS ") for each class", path);
 }
 
 /* -- rules ---------------------------------------------------------------------------------------------------------------- */

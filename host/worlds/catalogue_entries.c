@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "worlds/catalogue_parts.h"
 
@@ -40,14 +39,4 @@ spot_status spot_entry_set(spot_ctx *c, char **to, const char *text)
     free(*to);
     *to = copy;
     return SPOT_OK;
-}
-
-bool spot_catalogue_is_model(const char *name)
-{
-    static const char *const known[] = { ".obj", ".ply", ".gltf", ".glb" };
-    const char *dot = strrchr(name, '.');
-
-    for (int i = 0; dot && i < 4; i++)
-        if (!strcasecmp(dot, known[i])) return true;
-    return false;
 }

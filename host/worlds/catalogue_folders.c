@@ -139,15 +139,18 @@ spot_status spot_catalogue_shapenet(spot_ctx *c, spot_entries *l, const char *pa
 
 /* -- folders -------------------------------------------------------------------------------------------------------------- */
 
-static spot_status add_model(spot_ctx *c, spot_entries *l, const char *folder, const char *file, const char *id,
-                             const char *category)
+/* Files are read from the class's folder, so that a model may name pictures in a folder beside its own. */
+static spot_status add_model(spot_ctx *c, spot_entries *l, const char *path, size_t root, const char *category)
 {
+    const char *id = path + root;
+    const size_t file = root + strlen(category);
     spot_catalogue_entry *e;
-    char *dot;
+    char folder[PATH_MAX], *dot;
 
+    snprintf(folder, sizeof folder, "%.*s", (int)file, path);
     SPOT_TRY(spot_entries_add(c, l, &e));
     SPOT_TRY(spot_entry_set(c, &e->archive, folder));
-    SPOT_TRY(spot_entry_set(c, &e->file, file));
+    SPOT_TRY(spot_entry_set(c, &e->file, path + file + 1));
     SPOT_TRY(spot_entry_set(c, &e->id, id));
     SPOT_TRY(spot_entry_set(c, &e->name, id + strlen(category) + 1));
     dot = strrchr(e->name, '.');
@@ -168,8 +171,8 @@ static spot_status visit(spot_ctx *c, spot_entries *l, const char *folder, const
 
     if (!join(path, folder, name) || lstat(path, &st)) return SPOT_OK;
     if (S_ISDIR(st.st_mode)) return walk(c, l, path, root, category, depth + 1);
-    if (!S_ISREG(st.st_mode) || !spot_catalogue_is_model(name)) return SPOT_OK;
-    return add_model(c, l, folder, name, path + root, category);
+    if (!S_ISREG(st.st_mode) || !spot_mesh_is_model(name)) return SPOT_OK;
+    return add_model(c, l, path, root, category);
 }
 
 static spot_status walk(spot_ctx *c, spot_entries *l, const char *folder, size_t root, const char *category, int depth)

@@ -19,9 +19,6 @@ void        spot_entry_free(spot_catalogue_entry *e);
 /* *to becomes a copy of text. */
 spot_status spot_entry_set(spot_ctx *c, char **to, const char *text);
 
-/* Whether a model of this name can be read. */
-bool spot_catalogue_is_model(const char *name);
-
 /* The layouts. path: an archive; a folder. */
 spot_status spot_catalogue_sweet_home(spot_ctx *c, spot_entries *l, const char *path);
 spot_status spot_catalogue_shapenet  (spot_ctx *c, spot_entries *l, const char *path);

@@ -16,6 +16,7 @@ static spot_status check_counts(spot_ctx *c, const spot_wire_mesh *m)
     if (m->triangles > SPOT_MESH_MOST_TRIANGLES) return wrong(c, "triangles:", m->triangles, SPOT_MESH_MOST_TRIANGLES);
     if (m->normals > 1) return wrong(c, "with normals:", m->normals, 1);
     if (m->coordinates > 1) return wrong(c, "with coordinates:", m->coordinates, 1);
+    if (m->colours > 1) return wrong(c, "with colours:", m->colours, 1);
     if (m->materials > SPOT_WIRE_MATERIALS) return wrong(c, "materials:", m->materials, SPOT_WIRE_MATERIALS);
     if (m->textures > m->materials) return wrong(c, "textures:", m->textures, m->materials);
     return m->pictures <= SPOT_WIRE_PICTURES ? SPOT_OK : wrong(c, "pictures:", m->pictures, SPOT_WIRE_PICTURES);
@@ -97,12 +98,15 @@ static spot_status take_triangles(spot_ctx *c, spot_mesh_answer *a, spot_answer_
     SPOT_TRY(take_array(c, in, &a->place, 3 * corners, sizeof *a->place));
     if (m->normals) SPOT_TRY(take_array(c, in, &a->normal, 3 * corners, sizeof *a->normal));
     if (m->coordinates) SPOT_TRY(take_array(c, in, &a->coordinate, 2 * corners, sizeof *a->coordinate));
+    if (m->colours) SPOT_TRY(take_array(c, in, &a->colour, 3 * corners, sizeof *a->colour));
     SPOT_TRY(take_array(c, in, &a->material, m->triangles, sizeof *a->material));
     for (int i = 0; i < a->triangles; i++)
         if (a->material[i] < 0 || (uint32_t)a->material[i] >= m->materials)
             return wrong(c, "of a triangle material", (uint32_t)a->material[i], m->materials);
     return SPOT_OK;
 }
+
+static int count_of(uint32_t n) { return n > SPOT_MESH_MOST_TRIANGLES ? SPOT_MESH_MOST_TRIANGLES : (int)n; }
 
 spot_status spot_mesh_answer_read(spot_ctx *c, spot_mesh_answer *a, spot_answer_source *in, size_t most)
 {
@@ -111,7 +115,7 @@ spot_status spot_mesh_answer_read(spot_ctx *c, spot_mesh_answer *a, spot_answer_
     memset(a, 0, sizeof *a);
     SPOT_TRY(in->take(c, in->from, &m, sizeof m));
     SPOT_TRY(check_counts(c, &m));
-    a->polygons = m.polygons > SPOT_MESH_MOST_TRIANGLES ? SPOT_MESH_MOST_TRIANGLES : (int)m.polygons;
+    a->polygons = count_of(m.polygons), a->crossed = count_of(m.crossed), a->lost = count_of(m.lost);
     SPOT_TRY(take_triangles(c, a, in, &m));
     a->materials = (int)m.materials, a->textures = (int)m.textures;
     SPOT_TRY(take_materials(c, a, in));
@@ -121,7 +125,8 @@ spot_status spot_mesh_answer_read(spot_ctx *c, spot_mesh_answer *a, spot_answer_
 
 void spot_mesh_answer_close(spot_mesh_answer *a)
 {
-    free(a->place), free(a->normal), free(a->coordinate), free(a->material), free(a->look), free(a->texture);
+    free(a->place), free(a->normal), free(a->coordinate), free(a->colour), free(a->material);
+    free(a->look), free(a->texture);
     for (int i = 0; a->picture && i <= a->pictures; i++) free(a->picture[i].bytes);
     free(a->picture);
     memset(a, 0, sizeof *a);

@@ -12,8 +12,8 @@ typedef struct { spot_status (*take)(spot_ctx *c, void *from, void *out, size_t 
 typedef struct { bool embedded; size_t n; uint8_t *bytes; } spot_mesh_picture;        /* a name, or a PNG or JPEG; then a NUL */
 
 typedef struct {
-    int triangles, materials, textures, pictures, polygons;
-    float *place, *normal, *coordinate;    /* as in spot_mesh_triangles */
+    int triangles, materials, textures, pictures, polygons, crossed, lost;      /* the last as in mesh_wire.h */
+    float *place, *normal, *coordinate, *colour;           /* as in spot_mesh_triangles */
     int   *material;
     spot_mesh_material *look;              /* texture: one of `texture`, or -1 */
     spot_wire_texture  *texture;
@@ -24,6 +24,14 @@ typedef struct {
  * a failure. */
 spot_status spot_mesh_answer_read (spot_ctx *c, spot_mesh_answer *a, spot_answer_source *in, size_t most);
 void        spot_mesh_answer_close(spot_mesh_answer *a);
+
+/* Whether a triangle would be drawn at all, by opacity and the textures' alpha. make_opaque: makes every material and texture
+ * opaque; returns how many materials hid all. Exporters write d 0 or Tr 1 and mean opaque. */
+bool spot_mesh_is_seen    (const spot_mesh_answer *a, const spot_mesh_texture *texture);
+int  spot_mesh_make_opaque(spot_mesh_answer *a, spot_mesh_texture *texture);
+
+/* Keeps the name of the first file that is lost, for the words. */
+void spot_mesh_repairs_name(spot_mesh_repairs *r, const char *name);
 
 /* Decodes the answer's pictures into textures, (a->textures), level 0 alone; a texture that has no picture has width 0. Counts
  * in *repairs what is lost or refused. Free the texels also after a failure. */

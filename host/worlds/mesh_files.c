@@ -2,12 +2,14 @@
 #define _GNU_SOURCE
 #include "worlds/mesh_files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -186,19 +188,77 @@ static spot_status read_from_archive(spot_ctx *c, spot_mesh_file *out, spot_mesh
     return SPOT_OK;
 }
 
+/* -- names that are not quite right --------------------------------------------------------------------------------------- */
+
+/* The name as its writer meant it: without quotes and blanks around it, with slashes for backslashes, without a drive letter.
+ * False: it is too long. */
+static bool guess_name(char to[LONGEST], const char *name)
+{
+    size_t n;
+
+    while (*name == ' ' || *name == '\t' || *name == '"') name++;
+    if (((*name | 32) >= 'a' && (*name | 32) <= 'z') && name[1] == ':') name += 2;
+    n = strlen(name);
+    while (n && strchr(" \t\r\"", name[n - 1])) n--;
+    if (n >= LONGEST) return false;
+    for (size_t i = 0; i < n; i++) to[i] = name[i] == '\\' ? '/' : name[i];
+    to[n] = 0;
+    return n > 0;
+}
+
+/* The entry of the folder that is step (n) but for its case: the same, else the first by bytes. False: none. */
+static bool find_step(char to[256], int folder, const char *step, size_t n)
+{
+    DIR *d = folder >= 0 ? fdopendir(folder) : NULL;
+    bool found = false, same = false;
+
+    if (!d && folder >= 0) close(folder);
+    for (const struct dirent *e = d ? readdir(d) : NULL; e && !same; e = readdir(d)) {
+        if (strlen(e->d_name) != n || strncasecmp(e->d_name, step, n)) continue;
+        same = !memcmp(e->d_name, step, n);
+        if (!found || same || strcmp(e->d_name, to) < 0) snprintf(to, 256, "%s", e->d_name);
+        found = true;
+    }
+    if (d) closedir(d);
+    return found;
+}
+
+/* Names without "." and ".." alone come here. */
+static bool find_in_folder(char to[LONGEST], int folder, const char *plain)
+{
+    size_t used = 0;
+
+    to[0] = 0;
+    while (*plain) {
+        const size_t n = strcspn(plain, "/");
+        char step[256];
+        if (!find_step(step, open_below(folder, used ? to : "."), plain, n) || used + n + 2 > LONGEST) return false;
+        used += (size_t)snprintf(to + used, LONGEST - used, "%s%s", used ? "/" : "", step);
+        plain += n + (plain[n] == '/');
+    }
+    return true;
+}
+
+static bool find_alike(char to[LONGEST], const spot_mesh_files *f, const char *plain)
+{
+    const char *found = NULL;
+
+    if (f->folder >= 0) return find_in_folder(to, f->folder, plain);
+    for (int i = 0; i < f->zip.count; i++) {
+        const char *name = f->zip.member[i].name;
+        if (!strcasecmp(name, plain) && (!found || !strcmp(name, plain) || strcmp(name, found) < 0)) found = name;
+    }
+    if (found) snprintf(to, LONGEST, "%s", found);
+    return found;
+}
+
 /* -- both ----------------------------------------------------------------------------------------------------------------- */
 
-static spot_status read_named(spot_ctx *c, spot_mesh_file *out, spot_mesh_files *f, const char *from, const char *name,
-                              size_t limit)
+static spot_status read_plain(spot_ctx *c, spot_mesh_file *out, spot_mesh_files *f, const char *plain, size_t limit)
 {
-    char plain[LONGEST];
     spot_status s;
 
     *out = (spot_mesh_file){ .state = SPOT_FILE_MISSING };
-    if (!plain_name(plain, from, name)) {
-        out->state = SPOT_FILE_OUTSIDE;
-        return SPOT_OK;
-    }
     s = f->folder >= 0 ? read_from_folder(c, out, f, plain, limit) : read_from_archive(c, out, f, plain, limit);
     if (s != SPOT_OK || out->state != SPOT_FILE_THERE) {
         free(out->bytes);
@@ -207,15 +267,53 @@ static spot_status read_named(spot_ctx *c, spot_mesh_file *out, spot_mesh_files 
     return s;
 }
 
+static spot_status read_named(spot_ctx *c, spot_mesh_file *out, spot_mesh_files *f, const char *from, const char *name,
+                              size_t limit)
+{
+    char plain[LONGEST];
+
+    *out = (spot_mesh_file){ .state = SPOT_FILE_OUTSIDE };
+    return plain_name(plain, from, name) ? read_plain(c, out, f, plain, limit) : SPOT_OK;
+}
+
+/* A file by another name. SPOT_FILE_THERE, or *out is as it was. */
+static spot_status read_other(spot_ctx *c, spot_mesh_file *out, spot_mesh_files *f, const char *from, const char *name,
+                              size_t limit)
+{
+    char plain[LONGEST], alike[LONGEST];
+    spot_mesh_file other;
+
+    if (!plain_name(plain, from, name) || !find_alike(alike, f, plain)) return SPOT_OK;
+    SPOT_TRY(read_plain(c, &other, f, alike, limit));
+    if (other.state == SPOT_FILE_THERE) *out = other;
+    return SPOT_OK;
+}
+
+static spot_status read_guessed(spot_ctx *c, spot_mesh_file *out, spot_mesh_files *f, const char *from, const char *name,
+                                size_t limit)
+{
+    char meant[LONGEST];
+    const char *base;
+
+    if (!guess_name(meant, name)) return SPOT_OK;
+    base = strrchr(meant, '/');
+    base = base ? base + 1 : meant;
+    if (base != meant && *meant != '/') SPOT_TRY(read_other(c, out, f, from, meant, limit));
+    return out->state == SPOT_FILE_THERE ? SPOT_OK : read_other(c, out, f, from, base, limit);
+}
+
 spot_status spot_mesh_file_read(spot_ctx *c, spot_mesh_file *out, spot_mesh_files *f, const char *from, const char *name,
                                 size_t limit)
 {
     char plain[LONGEST];
 
     SPOT_TRY(read_named(c, out, f, from, name, limit));
-    if (out->state != SPOT_FILE_MISSING || !strchr(name, '%')) return SPOT_OK;
-    undo_percents(plain, name, sizeof plain);
-    return read_named(c, out, f, from, plain, limit);
+    if (out->state == SPOT_FILE_MISSING && strchr(name, '%')) {
+        undo_percents(plain, name, sizeof plain);
+        SPOT_TRY(read_named(c, out, f, from, plain, limit));
+    }
+    if (!*from || (out->state != SPOT_FILE_MISSING && out->state != SPOT_FILE_OUTSIDE)) return SPOT_OK;
+    return read_guessed(c, out, f, from, name, limit);
 }
 
 static spot_status open_archive(spot_ctx *c, spot_mesh_files *f)

@@ -15,7 +15,9 @@ typedef struct {
 } spot_mesh_file;
 
 /* Reads the file `name`, which stands in the folder of the file `from` ("": in the first folder). Fails for memory only.
- * Where there is none of that name, its %20 is taken for a space, and so on, as in the URIs of glTF. */
+ * Where there is none of that name, its %20 is taken for a space, and so on, as in the URIs of glTF. A file that another one
+ * names (`from` is not "") is then sought as its writer may have meant it: with slashes for backslashes, without quotes and
+ * blanks around it, in any case of its letters; and at last its last part in the folder of `from`. */
 spot_status spot_mesh_file_read(spot_ctx *c, spot_mesh_file *out, spot_mesh_files *f, const char *from, const char *name,
                                 size_t limit);
 

@@ -177,6 +177,9 @@ static void put_coordinates(float *row, const float *v)
     }
 }
 
+/* Not a number is 0. */
+static float part_of_one(float v) { return v > 0 ? v < 1 ? v : 1 : 0; }
+
 /* Three rows. False: rounding has left the triangle no area. */
 static bool put_rows(const maker *k, float *row, size_t triangle)
 {
@@ -194,6 +197,8 @@ static bool put_rows(const maker *k, float *row, size_t triangle)
         if (t->normal) put_normal(k, to + SPOT_ROW_NORMAL, t->normal + 9 * triangle + 3 * e);
     }
     if (t->coordinate) put_coordinates(row, t->coordinate + 6 * triangle);
+    for (size_t e = 0; t->colour && e < 9; e++)
+        row[e / 3 * SPOT_ROW + SPOT_ROW_COLOUR + e % 3] = part_of_one(t->colour[9 * triangle + e]);
     return area_of(p, &longest) > 0;
 }
 
@@ -271,6 +276,7 @@ static size_t lay_out(spot_mesh *m, const maker *k, char *base)
     m->place = part(base, &used, 3 * vertices * sizeof *m->place);
     m->normal = part(base, &used, 3 * vertices * sizeof *m->normal);
     m->coordinate = k->t->coordinate ? part(base, &used, 2 * vertices * sizeof *m->coordinate) : NULL;
+    m->colour = k->t->colour ? part(base, &used, 3 * vertices * sizeof *m->colour) : NULL;
     m->corner = part(base, &used, 3 * triangles * sizeof *m->corner);
     m->material = part(base, &used, triangles * sizeof *m->material);
     m->look = part(base, &used, (size_t)k->t->materials * sizeof *m->look);
@@ -290,6 +296,7 @@ static void fill_arrays(spot_mesh *m, const maker *k)
         for (size_t j = 0; j < 3; j++) {
             m->place[j * k->vertices + v] = row[j];
             m->normal[j * k->vertices + v] = row[SPOT_ROW_NORMAL + j];
+            if (m->colour) m->colour[j * k->vertices + v] = row[SPOT_ROW_COLOUR + j];
             if (j < 2 && m->coordinate) m->coordinate[j * k->vertices + v] = row[SPOT_ROW_COORDINATE + j];
         }
     }
@@ -308,6 +315,7 @@ static void set_hash(spot_mesh *m)
     key = spot_key_join(key, "place", m->place, 3 * vertices * sizeof *m->place);
     key = spot_key_join(key, "normal", m->normal, 3 * vertices * sizeof *m->normal);
     if (m->coordinate) key = spot_key_join(key, "coordinate", m->coordinate, 2 * vertices * sizeof *m->coordinate);
+    if (m->colour) key = spot_key_join(key, "colour", m->colour, 3 * vertices * sizeof *m->colour);
     key = spot_key_join(key, "corner", m->corner, 3 * triangles * sizeof *m->corner);
     key = spot_key_join(key, "material", m->material, triangles * sizeof *m->material);
     key = spot_key_join(key, "look", m->look, (size_t)m->materials * sizeof *m->look);

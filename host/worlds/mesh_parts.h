@@ -4,8 +4,8 @@
 
 #include "spotter/mesh.h"
 
-/* A corner of a triangle as one row of numbers: place, normal, coordinate. Equal rows are one vertex. */
-enum { SPOT_ROW_NORMAL = 3, SPOT_ROW_COORDINATE = 6, SPOT_ROW = 8 };
+/* A corner of a triangle as one row of numbers: place, normal, coordinate, colour. Equal rows are one vertex. */
+enum { SPOT_ROW_NORMAL = 3, SPOT_ROW_COORDINATE = 6, SPOT_ROW_COLOUR = 8, SPOT_ROW = 11 };
 
 /* number (rows): which of the different rows each is, counted in order of their first appearance; first: the index of each
  * different row's first appearance. Compares the first `width` numbers of rows of SPOT_ROW by their bits; there is no -0. */
@@ -25,6 +25,12 @@ void spot_mesh_halve(uint8_t *to, const uint8_t *from, int width, int height);
 
 /* Halves level 0 in its place until it has at most SPOT_MESH_TEXTURE_SIDE texels a side. */
 void spot_mesh_reduce(spot_mesh_texture *t);
+
+/* SPOT_INPUT where the bytes of a .gltf or .glb require an extension that is not drawn. */
+spot_status spot_mesh_gltf_check(spot_ctx *c, const uint8_t *bytes, size_t n);
+
+/* Endings of model files, for sentences. */
+#define SPOT_MESH_FORMATS ".obj, .ply, .gltf, .glb, .stl and .off"
 
 /* spot_mesh_make with a name for its sentences. */
 spot_status spot_mesh_build(spot_ctx *c, spot_mesh *m, const spot_mesh_triangles *t, const spot_mesh_options *o,

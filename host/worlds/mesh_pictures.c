@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "formats/picture.h"
+#include "formats/picture_kind.h"
 #include "formats/png.h"
+#include "formats/tga.h"
+#include "formats/webp.h"
 #include "worlds/mesh_answer.h"
 #include "worlds/mesh_parts.h"
 
@@ -39,7 +42,37 @@ static spot_status find_source(spot_ctx *c, source *s, mesh_pictures_reader *r, 
     return SPOT_OK;
 }
 
-/* Decodes the source to RGB, or to one byte a pixel: a PNG's alpha where it has some, else its grey. False: it cannot be. */
+/* A file that no mark decides may be a TGA. */
+static bool is_tga(const source *s) { return !spot_picture_kind_of(s->bytes, s->n) && spot_tga_is(s->bytes, s->n, NULL, NULL); }
+
+static bool is_clear_webp(const source *s)
+{
+#ifdef SPOT_HAS_WEBP
+    return spot_webp_is(s->bytes, s->n) && spot_webp_has_alpha(s->bytes, s->n);
+#else
+    return (void)s, false;
+#endif
+}
+
+static bool has_alpha(const source *s)
+{
+    return is_tga(s) ? spot_tga_has_alpha(s->bytes, s->n) : is_clear_webp(s) || spot_png_has_alpha(s->bytes, s->n);
+}
+
+/* Whether `decode` makes one byte a pixel of it. */
+static bool has_mask(const source *s) { return is_tga(s) || is_clear_webp(s) || spot_png_is(s->bytes, s->n); }
+
+static spot_status decode_source(spot_ctx *c, spot_picture *p, const source *s, bool mask)
+{
+    if (is_tga(s)) return spot_tga_decode(c, p, s->bytes, s->n, s->name, mask);
+#ifdef SPOT_HAS_WEBP
+    if (mask && is_clear_webp(s)) return spot_webp_alpha(c, p, s->bytes, s->n, s->name);
+#endif
+    if (mask && has_mask(s)) return spot_png_mask(c, p, s->bytes, s->n, s->name);
+    return spot_picture_decode(c, p, s->bytes, s->n, s->name);
+}
+
+/* Decodes the source to RGB, or to one byte a pixel: its alpha where it has some, else its grey. False: it cannot be. */
 static bool decode(spot_picture *p, const source *s, bool mask, char *why, size_t size)
 {
     spot_ctx quiet = { 0 };
@@ -47,11 +80,11 @@ static bool decode(spot_picture *p, const source *s, bool mask, char *why, size_
     spot_picture_cost cost;
     spot_status status = spot_picture_cost_of(&quiet, &cost, &in);
 
+    if (is_tga(s)) spot_tga_is(s->bytes, s->n, &cost.width, &cost.height);
     if (status == SPOT_OK && (cost.width > MOST_PIXELS || cost.height > MOST_PIXELS / (cost.width + 1)))
         status = spot_fail(&quiet, SPOT_INPUT, "it has more than %d pixels", MOST_PIXELS);
     if (status == SPOT_OK)
-        status = mask && spot_png_is(s->bytes, s->n) ? spot_png_mask(&quiet, p, s->bytes, s->n, s->name)
-                                                     : spot_picture_decode(&quiet, p, s->bytes, s->n, s->name);
+        status = decode_source(&quiet, p, s, mask);
     if (status) snprintf(why, size, "%s", spot_message(&quiet, status));
     return status == SPOT_OK;
 }
@@ -87,7 +120,7 @@ static spot_status add_colours(spot_ctx *c, spot_mesh_texture *t, spot_picture *
 
     SPOT_TRY(start_texture(c, t, p));
     for (size_t i = 0; i < (size_t)p->width * (size_t)p->height; i++) memcpy(t->texel + 4 * i, p->rgb + 3 * i, 3);
-    if (w->alpha != SPOT_WIRE_OPAQUE && spot_png_has_alpha(s->bytes, s->n) && decode(p, s, true, why, sizeof why))
+    if (w->alpha != SPOT_WIRE_OPAQUE && has_alpha(s) && decode(p, s, true, why, sizeof why))
         put_alpha(t, p, 1);
     if (w->alpha == SPOT_WIRE_CUT) cut_alpha(t, w->cutoff);
     return SPOT_OK;
@@ -96,7 +129,7 @@ static spot_status add_colours(spot_ctx *c, spot_mesh_texture *t, spot_picture *
 static spot_status add_holes(spot_ctx *c, spot_mesh_texture *t, spot_picture *p, const source *s)
 {
     if (!t->width) SPOT_TRY(start_texture(c, t, p));
-    put_alpha(t, p, spot_png_is(s->bytes, s->n) ? 1 : 3);
+    put_alpha(t, p, has_mask(s) ? 1 : 3);
     return SPOT_OK;
 }
 
@@ -115,6 +148,7 @@ static spot_status add_picture(spot_ctx *c, mesh_pictures_reader *r, spot_mesh_t
     if (found) s = holes ? add_holes(c, t, &p, &from) : add_colours(c, t, &p, &from, w);
     if (*why) spot_log(c, SPOT_LOG_DEBUG, "%s: no texture: %s", r->model, why);
     r->repairs->lost_textures += !found;
+    if (!found) spot_mesh_repairs_name(r->repairs, from.name);
     spot_picture_close(&p);
     free(from.file.bytes);
     return s;

@@ -23,7 +23,8 @@ typedef struct {
     spot_mesh_file first;                  /* the model's own bytes */
     const spot_mesh_options *o;
     double until;
-    int refused;
+    spot_mesh_repairs repairs;             /* of the files that the parser asks for */
+    bool lacks_materials;                  /* the last file of materials that it asked for is not there */
 } reading;
 
 /* -- the program ---------------------------------------------------------------------------------------------------------- */
@@ -69,6 +70,18 @@ static spot_status give_file(spot_ctx *c, reading *r, const spot_mesh_file *f)
     return spot_program_settle(c, r->program, r->until);
 }
 
+/* For a file of materials that is not there the parser takes the one with the model's own name. */
+static void note_materials(reading *r, const char *name, bool found)
+{
+    const char *dot = strrchr(name, '.'), *model = base_name(r->model);
+    const bool own = dot && !strncmp(name, model, (size_t)(dot - name) + 1);
+
+    if (!dot || strcasecmp(dot, ".mtl")) return;
+    if (found && own && r->lacks_materials && !--r->repairs.lost_materials) r->repairs.lost[0] = 0;
+    if (!found && !(own && r->lacks_materials)) r->repairs.lost_materials++, spot_mesh_repairs_name(&r->repairs, name);
+    r->lacks_materials = !found;
+}
+
 static spot_status answer_open(spot_ctx *c, reading *r, uint32_t length)
 {
     char name[SPOT_WIRE_NAME + 1];
@@ -81,7 +94,8 @@ static spot_status answer_open(spot_ctx *c, reading *r, uint32_t length)
     name[length] = 0;
     if (!strcmp(name, base_name(r->model))) return give_file(c, r, &r->first);
     SPOT_TRY(spot_mesh_file_read(c, &f, r->f, r->model, name, r->o->file));
-    r->refused += f.state == SPOT_FILE_OUTSIDE;
+    r->repairs.refused += f.state == SPOT_FILE_OUTSIDE;
+    note_materials(r, name, f.bytes != NULL);
     s = give_file(c, r, &f);
     free(f.bytes);
     return s;
@@ -138,12 +152,8 @@ static spot_status ask_parser(spot_ctx *c, reading *r, spot_mesh_answer *a)
 
 static spot_status check_format(spot_ctx *c, const char *name)
 {
-    static const char *const known[] = { ".obj", ".ply", ".gltf", ".glb" };
-    const char *dot = strrchr(base_name(name), '.');
-
-    for (int i = 0; dot && i < 4; i++)
-        if (!strcasecmp(dot, known[i])) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "{mesh.format} its format is not known; .obj, .ply, .gltf and .glb are read");
+    if (spot_mesh_is_model(name)) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "{mesh.format} its format is not known; " SPOT_MESH_FORMATS " are read");
 }
 
 static spot_status read_first(spot_ctx *c, reading *r)
@@ -181,17 +191,28 @@ static int close_up(spot_mesh_answer *a, spot_mesh_texture *t)
 
 static spot_status make_mesh(spot_ctx *c, spot_mesh *m, reading *r, spot_mesh_answer *a, spot_mesh_texture *t)
 {
-    spot_mesh_repairs repairs = { .polygons = a->polygons, .refused = r->refused };
+    spot_mesh_repairs *repairs = &r->repairs;
     int textures;
 
-    SPOT_TRY(spot_mesh_pictures_read(c, t, &repairs, a, r->f, r->model, r->o->file));
+    repairs->polygons = a->polygons, repairs->crossed = a->crossed, repairs->lost_corners = a->lost;
+
+    SPOT_TRY(spot_mesh_pictures_read(c, t, repairs, a, r->f, r->model, r->o->file));
+    if (!spot_mesh_is_seen(a, t)) repairs->made_opaque = spot_mesh_make_opaque(a, t);
     textures = close_up(a, t);
     if (textures < 0) return spot_fail(c, SPOT_NOMEM, "no memory for %d textures", a->textures);
     SPOT_TRY(spot_mesh_build(c, m, &(spot_mesh_triangles){ a->triangles, a->materials, textures, a->place, a->normal,
-                             textures ? a->coordinate : NULL, a->material, a->look, t }, r->o, "it"));
-    m->repairs.polygons = repairs.polygons, m->repairs.refused = repairs.refused;
-    m->repairs.lost_textures = repairs.lost_textures;
+                             textures ? a->coordinate : NULL, a->colour, a->material, a->look, t }, r->o, "it"));
+    repairs->flat = m->repairs.flat, repairs->not_finite = m->repairs.not_finite;
+    repairs->made_normals = m->repairs.made_normals;
+    m->repairs = *repairs;
     return SPOT_OK;
+}
+
+static bool is_gltf(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+
+    return dot && (!strcasecmp(dot, ".gltf") || !strcasecmp(dot, ".glb"));
 }
 
 static spot_status read_model(spot_ctx *c, spot_mesh *m, reading *r)
@@ -202,6 +223,7 @@ static spot_status read_model(spot_ctx *c, spot_mesh *m, reading *r)
 
     SPOT_TRY(check_format(c, r->model));
     s = read_first(c, r);
+    if (s == SPOT_OK && is_gltf(r->model)) s = spot_mesh_gltf_check(c, r->first.bytes, r->first.n);
     if (s == SPOT_OK) s = ask_parser(c, r, &a);
     if (s == SPOT_OK && !(t = calloc((size_t)a.textures + 1, sizeof *t)))
         s = spot_fail(c, SPOT_NOMEM, "no memory for %d textures", a.textures);

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define SPOT_WIRE_MAGIC 0x31307368656d7073u                /* "spmesh01" */
+#define SPOT_WIRE_MAGIC 0x32307368656d7073u                /* "spmesh02" */
 #define SPOT_WIRE_NO_FILE UINT64_MAX
 
 enum { SPOT_WIRE_OPEN = 1, SPOT_WIRE_FAIL, SPOT_WIRE_MESH };
@@ -23,9 +23,12 @@ typedef struct { uint64_t magic, memory; uint32_t seconds, triangles, materials,
 typedef struct { uint32_t kind, length; } spot_wire_frame;
 
 /* Arrays behind it: places float (triangles, 3, 3); normals the same, if `normals`; coordinates float (triangles, 3, 2), if
- * `coordinates`; int32_t material (triangles); spot_wire_material (materials); spot_wire_texture (textures); then each of the
- * pictures as spot_wire_picture and its bytes. */
-typedef struct { uint32_t triangles, normals, coordinates, polygons, materials, textures, pictures; } spot_wire_mesh;
+ * `coordinates`; colours float (triangles, 3, 3), if `colours`; int32_t material (triangles); spot_wire_material (materials);
+ * spot_wire_texture (textures); then each of the pictures as spot_wire_picture and its bytes. crossed: of the polygons those
+ * that triangles do not cover once. lost: faces that name normals or coordinates that are not there. */
+typedef struct {
+    uint32_t triangles, normals, coordinates, colours, polygons, crossed, lost, materials, textures, pictures;
+} spot_wire_mesh;
 
 typedef struct { float diffuse[3], specular[3], shininess, opacity; int32_t texture; } spot_wire_material;
 

@@ -1,4 +1,5 @@
-/* mesh.h - 3-D objects: triangles with normals, materials and textures, from OBJ with MTL, PLY and glTF. render.h draws them.
+/* mesh.h - 3-D objects: triangles with normals, materials and textures, from OBJ with MTL, PLY, glTF, STL and OFF.
+ * render.h draws them.
  *
  *     folder or archive -> spot_mesh_files -> model file -> `spotter-mesh`, a process of its own -> triangles -> spot_mesh
  *
@@ -26,7 +27,7 @@ extern "C" {
 #define SPOT_MESH_TEXTURE_SIDE   1024                    /* larger textures are reduced when they are read */
 
 /* Colours are linear light, 0 to 1. The numbers of a file (Kd, Ks; glTF's base colour) are taken as they are, as Blender and
- * glTF do; pictures are sRGB. Colours of vertices are not read. */
+ * glTF do; pictures are sRGB. Colours of vertices and faces multiply diffuse; those of OBJ and PLY are sRGB, of glTF linear. */
 typedef struct {
     float diffuse[3], specular[3];
     float shininess;               /* exponent of Blinn-Phong, 1 to 1000 */
@@ -48,10 +49,16 @@ typedef struct {
 typedef struct {
     int polygons;                  /* with more than three corners */
     int flat;                      /* triangles without area, dropped */
-    int not_finite;                /* triangles with a NaN or infinite vertex, dropped */
     int made_normals;              /* corners whose normal was made */
+    /* What is not drawn as the file says: spot_mesh_repairs_say tells these. */
+    int not_finite;                /* triangles with a NaN or infinite vertex, dropped */
+    int crossed;                   /* polygons whose outline crosses itself: their triangles do not cover them once */
+    int lost_corners;              /* faces that name normals or coordinates that are not there: drawn without them */
+    int lost_materials;            /* files of materials that are not there */
     int lost_textures;             /* that are not there or cannot be read: the material's plain colour is drawn */
     int refused;                   /* files outside the model's folder */
+    int made_opaque;               /* materials of a model that nothing would be seen of: drawn opaque */
+    char lost[100];                /* the first lost texture or file of materials; "": none */
 } spot_mesh_repairs;
 
 typedef struct {
@@ -59,6 +66,7 @@ typedef struct {
     float    *place;               /* (3, vertices): all x, all y, all z */
     float    *normal;              /* (3, vertices), length 1 */
     float    *coordinate;          /* (2, vertices); NULL: no texture */
+    float    *colour;              /* (3, vertices): red, green, blue, linear light; NULL: none */
     uint32_t *corner;              /* (3, triangles): vertices */
     uint16_t *material;            /* (triangles) */
     spot_mesh_material *look;      /* (materials) */
@@ -90,11 +98,20 @@ typedef struct {
 spot_mesh_options spot_mesh_defaults(void);
 
 /* Reads model `name` of the files. o: NULL for the defaults. SPOT_INPUT with a sentence: no such file, too large, not a format
- * that is known, a parser that failed, died or took too long, no triangle left, more than SPOT_MESH_MOST_TRIANGLES. SPOT_IO:
- * the parser is not installed. Missing textures and materials are no failure: m->repairs counts them. Free with
+ * that is known, a glTF extension that it requires and that is not read, a file that is cut short (of OBJ nobody can tell), a
+ * parser that failed, died or took too long, no triangle left, more than SPOT_MESH_MOST_TRIANGLES. SPOT_IO: the parser is not
+ * installed. Missing textures and materials are no failure: m->repairs counts them. Free with
  * spot_mesh_close, also after a failure. Equal bytes on every machine with one version of assimp. */
 spot_status spot_mesh_read (spot_ctx *c, spot_mesh *m, spot_mesh_files *f, const char *name, const spot_mesh_options *o);
 void        spot_mesh_close(spot_mesh *m);
+
+/* Whether the file has one of the endings of formats that are read. */
+bool spot_mesh_is_model(const char *name);
+
+/* What is not drawn as the file says, as words on one line, "2 textures are not there (t.png)"; "" where all is so.
+ * Returns `to`. */
+enum { SPOT_MESH_WORDS = 400 };
+const char *spot_mesh_repairs_say(char to[SPOT_MESH_WORDS], const spot_mesh_repairs *r);
 
 /* A mesh of the caller's triangles. */
 typedef struct {
@@ -102,13 +119,14 @@ typedef struct {
     const float *place;            /* (triangles, 3 corners, 3): x, y, z */
     const float *normal;           /* the same; of length 0 where there is none; NULL: none at all */
     const float *coordinate;       /* (triangles, 3, 2); NULL: none */
+    const float *colour;           /* (triangles, 3, 3), 0 to 1; NULL: none */
     const int   *material;         /* (triangles); NULL: all 0 */
     const spot_mesh_material *look;     /* (materials), at least 1 */
     const spot_mesh_texture  *texture;  /* (textures): level 0 alone, copied; levels are made */
 } spot_mesh_triangles;
 
 /* Corners that are equal in all become one vertex; made normals, centre and scale as above. SPOT_INPUT as spot_mesh_read;
- * SPOT_INVALID for an index, a colour or an option out of range. */
+ * SPOT_INVALID for an index, a material or an option out of range; colours of corners are cut at 0 and 1. */
 spot_status spot_mesh_make(spot_ctx *c, spot_mesh *m, const spot_mesh_triangles *t, const spot_mesh_options *o);
 
 /* ---- collections of models ---- */
@@ -119,7 +137,8 @@ spot_status spot_mesh_make(spot_ctx *c, spot_mesh *m, const spot_mesh_triangles 
  *     Sweet Home 3D   archives (.sh3f) or a folder of them, each with PluginFurnitureCatalog.properties
  *     ShapeNet        <synset>/<model>/model.obj (version 1), <synset>/<model>/models/model_normalized.obj (version 2), and
  *                     taxonomy.json, which names the synsets
- *     a folder        CLASS/model.obj, .ply, .glb, .gltf at any depth below CLASS */
+ *     a folder        CLASS/model.obj, .ply, .glb, .gltf, .stl, .off at any depth below CLASS; a model may name files
+ *                     anywhere in CLASS */
 
 #define SPOT_MAX_CATALOGUE_CLASSES 64
 

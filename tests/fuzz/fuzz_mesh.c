@@ -54,7 +54,7 @@ static spot_status make(spot_ctx *c, spot_mesh *m, spot_mesh_answer *a, spot_mes
     for (int i = 0; i < a->textures; i++)
         if (!t[i].width) t[i] = (spot_mesh_texture){ 1, 1, 1, calloc(4, 1) };
     return spot_mesh_build(c, m, &(spot_mesh_triangles){ a->triangles, a->materials, a->textures, a->place, a->normal,
-                           a->coordinate, a->material, a->look, t }, NULL, "it");
+                           a->coordinate, a->colour, a->material, a->look, t }, NULL, "it");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
