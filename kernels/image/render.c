@@ -68,6 +68,7 @@ static spot_status check_mesh(spot_ctx *c, const spot_mesh *m)
     SPOT_TRY(check_numbers(c, "place", m->place, 3 * vertices));
     SPOT_TRY(check_numbers(c, "normal", m->normal, 3 * vertices));
     if (m->coordinate) SPOT_TRY(check_numbers(c, "coordinate", m->coordinate, 2 * vertices));
+    if (m->colour) SPOT_TRY(check_numbers(c, "colour", m->colour, 3 * vertices));
     for (size_t i = 0; i < 3 * triangles; i++)
         if (m->corner[i] >= vertices)
             return spot_fail(c, SPOT_INVALID, "{render.mesh_corner} render.take: corner %zu is vertex %u of %d", i,

@@ -151,6 +151,7 @@ static __device__ unsigned shade_sample(float *shown, const spot_render_view *v,
         const spot_render_spot at = spot_render_spot_of(v, &w, hit, t.a->at, t.b->at, t.c->at);
         spot_render_tint(diffuse, m->texture + look->texture, &at, linear);
     }
+    if (m->colour) spot_render_dye(diffuse, m, triangle, hit);
     for (int c = 0; c < 3; c++) shown[c] = spot_render_shown(light, diffuse[c], look->specular[c]);
     return spot_render_luminance(shown[0], shown[1], shown[2]);
 }

@@ -15,6 +15,7 @@
  * pixel is the mean of samples x samples of them, mixed with the background by the share of samples that the object covers, in
  * linear light, and becomes a byte by the sRGB curve. A pixel without the object has the background's bytes.
  *
+ * k_d is the material's diffuse times the texture times the colour of the mesh, which is linear between the corners.
  * Textures are read at the mip level of the pixel's footprint, bilinearly, the two levels mixed; colours count by their alpha.
  * Opacity below 1 (the material's, times the texture's alpha, times the cut-out) is a screen door: a sample of a 4 x 4 Bayer
  * pattern is covered where opacity is above its threshold, (0 .. 15 + 1/2) / 16.

@@ -193,6 +193,18 @@ static inline SPOT_HD void spot_render_tint(float *colour, const spot_render_tex
     for (int c = 0; c < 3; c++) colour[c] *= a.sum[3] > 0 ? a.sum[c] / a.sum[3] : 0;
 }
 
+/* colour (3) times the colours of a triangle's corners. */
+static inline SPOT_HD void spot_render_dye(float *colour, const spot_render_body *m, int triangle, spot_render_hit h)
+{
+    const uint32_t *corner = m->corner + triangle;
+    const uint32_t a = corner[0], b = corner[m->triangles], c = corner[2 * (size_t)m->triangles];
+
+    for (int k = 0; k < 3; k++) {
+        const float *of = m->colour + (size_t)k * (size_t)m->vertices;
+        colour[k] *= spot_render_mix(of[a], of[b], of[c], h);
+    }
+}
+
 /* One channel of a texture, from 0 to 1. */
 static inline SPOT_HD float spot_render_channel_at(const spot_render_texture *t, int k, const spot_render_spot *s, int channel)
 {

@@ -80,19 +80,21 @@ static inline void spot_render_pack_box(struct spot_render_mesh *to, const spot_
 }
 
 /* Where the arrays of a body begin in one piece of memory; it ends with its texels, texture by texture. */
-typedef struct { size_t place, corner, look, material, texture, texel, bytes; } spot_render_piece;
+typedef struct { size_t place, colour, corner, look, material, texture, texel, bytes; } spot_render_piece;
 
 static inline spot_render_piece spot_render_piece_of(const spot_mesh *m)
 {
-    const size_t size[6] = { (size_t)m->vertices * sizeof(spot_render_vertex), 3 * (size_t)m->vertices * sizeof(float),
+    const size_t size[7] = { (size_t)m->vertices * sizeof(spot_render_vertex), 3 * (size_t)m->vertices * sizeof(float),
+                             m->colour ? 3 * (size_t)m->vertices * sizeof(float) : 0,
                              3 * (size_t)m->triangles * sizeof(uint32_t),
                              (size_t)m->triangles * sizeof(uint32_t), (size_t)m->materials * sizeof(spot_mesh_material),
                              (size_t)m->textures * sizeof(spot_render_texture) };
-    size_t at[7] = { 0 };
+    size_t at[8] = { 0 };
     spot_render_piece p;
 
-    for (int k = 0; k < 6; k++) at[k + 1] = at[k] + (size[k] + 63) / 64 * 64;
-    p.place = at[1], p.corner = at[2], p.look = at[3], p.material = at[4], p.texture = at[5], p.texel = p.bytes = at[6];
+    for (int k = 0; k < 7; k++) at[k + 1] = at[k] + (size[k] + 63) / 64 * 64;
+    p.place = at[1], p.colour = at[2], p.corner = at[3], p.look = at[4], p.material = at[5], p.texture = at[6];
+    p.texel = p.bytes = at[7];
     for (int i = 0; i < m->textures; i++) p.bytes += spot_render_texture_bytes(&m->texture[i]);
     return p;
 }
@@ -109,6 +111,7 @@ static inline spot_render_body spot_render_pack(char *host, char *on_device, con
 
     spot_render_pack_vertices(vertex, m);
     memcpy(host + p->place, m->place, 3 * (size_t)m->vertices * sizeof *m->place);
+    if (m->colour) memcpy(host + p->colour, m->colour, 3 * (size_t)m->vertices * sizeof *m->colour);
     memcpy(host + p->corner, m->corner, 3 * (size_t)m->triangles * sizeof *m->corner);
     spot_render_pack_looks((uint32_t *)(void *)(host + p->look), m, vertex, holes);
     memcpy(host + p->material, m->look, (size_t)m->materials * sizeof *m->look);
@@ -122,6 +125,7 @@ static inline spot_render_body spot_render_pack(char *host, char *on_device, con
     }
     b.vertices = m->vertices, b.triangles = m->triangles;
     b.place = (const float *)(void *)(on_device + p->place);
+    b.colour = m->colour ? (const float *)(void *)(on_device + p->colour) : NULL;
     b.vertex = (const spot_render_vertex *)(void *)on_device;
     b.corner = (const uint32_t *)(void *)(on_device + p->corner);
     b.look = (const uint32_t *)(void *)(on_device + p->look);

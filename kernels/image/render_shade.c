@@ -37,16 +37,19 @@ static inline void put_sample(chunk *s, const spot_render_body *m, int i, uint32
     s->number[i] = triangle;
 }
 
-/* diffuse times the texture's colour. */
+/* diffuse times the colours of the texture, unless it is -1, and of the corners. */
 static void tint_sample(const spot_render_lane *lane, chunk *s, int i, int texture, int y)
 {
     const spot_render_corners t = spot_render_corners_of(lane->body, (int)s->number[i]);
     const spot_render_weights w = spot_render_weights_from(&lane->view, t);
     const spot_render_hit hit = spot_render_meet(&w, spot_render_ray(&lane->view, (float)s->x[i], (float)y));
-    const spot_render_spot at = spot_render_spot_of(&lane->view, &w, hit, t.a->at, t.b->at, t.c->at);
     float colour[3] = { s->diffuse[0][i], s->diffuse[1][i], s->diffuse[2][i] };
 
-    spot_render_tint(colour, lane->body->texture + texture, &at, lane->linear);
+    if (texture >= 0) {
+        const spot_render_spot at = spot_render_spot_of(&lane->view, &w, hit, t.a->at, t.b->at, t.c->at);
+        spot_render_tint(colour, lane->body->texture + texture, &at, lane->linear);
+    }
+    if (lane->body->colour) spot_render_dye(colour, lane->body, (int)s->number[i], hit);
     for (int c = 0; c < 3; c++) s->diffuse[c][i] = colour[c];
 }
 
@@ -121,7 +124,7 @@ static void shade_row(spot_render_lane *lane, int y)
             s.q[i] = spot_bits_float(depth[x]);
             put_sample(&s, lane->body, i, triangle[x]);
             const int texture = lane->body->material[s.look[i] & SPOT_RENDER_MATERIAL].texture;
-            if (texture >= 0) tint_sample(lane, &s, i, texture, y);
+            if (texture >= 0 || lane->body->colour) tint_sample(lane, &s, i, texture, y);
         }
         if (s.shiny) shade(&lane->view, &s, y, true);
         else         shade(&lane->view, &s, y, false);

@@ -37,6 +37,7 @@ enum {
 typedef struct {
     int vertices, triangles;
     const float *place;                 /* (3, vertices) */
+    const float *colour;                /* (3, vertices); NULL: none */
     const uint32_t *corner;             /* (3, triangles) */
     const spot_render_vertex *vertex;   /* (vertices) */
     const uint32_t *look;               /* (triangles) */
