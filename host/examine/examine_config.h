@@ -7,7 +7,7 @@
 #include "spotter/examine.h"
 #include "study/yaml.h"
 
-enum { SPOT_EXAMINE_PATH = 1300, SPOT_EXAMINE_NUMBERS = 2 };
+enum { SPOT_EXAMINE_PATH = 1300, SPOT_EXAMINE_NUMBERS = 3 };
 
 extern const spot_setting spot_examine_settings[];
 

@@ -238,7 +238,7 @@ static const spot_quantity search_whose[] = {
 
 static const spot_quantity search_about[] = {
 #define S(name, ...) SPOT_QUANTITY(name, spot_examine_result, __VA_ARGS__)
-    S("title", title), S("licence", licence), S("author", author), S("identity", identity),
+    S("title", title), S("licence", licence), S("author", author), S("mesh", mesh), S("identity", identity),
     S("mean_of_random_renders", start), SPOT_QUANTITIES_END
 #undef S
 };

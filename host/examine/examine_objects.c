@@ -1,4 +1,5 @@
 /* examine_objects.c - see examine_objects.h. */
+#define _POSIX_C_SOURCE 200809L
 #include "examine/examine_objects.h"
 
 #include <stdlib.h>
@@ -61,7 +62,9 @@ spot_status spot_examine_objects_open(spot_ctx *c, spot_examine_objects_list *o,
     o->held = calloc((size_t)o->list.classes + 1, sizeof *o->held);
     o->mesh = calloc((size_t)o->list.entries + 1, sizeof(spot_render_mesh *));
     o->hash = calloc((size_t)o->list.entries + 1, sizeof *o->hash);
-    if (!o->first || !o->held || !o->mesh || !o->hash)
+    o->words = calloc((size_t)o->list.entries + 1, sizeof *o->words);
+    o->warned = calloc((size_t)o->list.entries + 1, sizeof *o->warned);
+    if (!o->first || !o->held || !o->mesh || !o->hash || !o->words || !o->warned)
         return spot_fail(c, SPOT_NOMEM, "no memory for %d objects", o->list.entries);
     return count_classes(c, o);
 }
@@ -79,7 +82,8 @@ void spot_examine_objects_close(spot_ctx *c, spot_examine_objects_list *o)
     spot_examine_meshes_drop(c, o);
     spot_mesh_files_close(o->files);
     spot_catalogue_close(&o->list);
-    free(o->first), free(o->held), free(o->mesh), free(o->hash);
+    for (int i = 0; o->words && i < o->list.entries; i++) free(o->words[i]);
+    free(o->first), free(o->held), free(o->mesh), free(o->hash), free(o->words), free(o->warned);
     *o = (spot_examine_objects_list){ 0 };
 }
 
@@ -113,6 +117,24 @@ static spot_status open_files(spot_ctx *c, spot_examine_objects_list *o, const c
     return SPOT_OK;
 }
 
+/* Keeps the words about a mesh. */
+static spot_status note_repairs(spot_ctx *c, spot_examine_objects_list *o, int entry, const spot_mesh_repairs *r)
+{
+    char words[SPOT_MESH_WORDS];
+
+    if (o->words[entry] || !*spot_mesh_repairs_say(words, r)) return SPOT_OK;
+    o->words[entry] = strdup(words);
+    if (!o->words[entry]) return spot_fail(c, SPOT_NOMEM, "no memory for the words of an object");
+    return SPOT_OK;
+}
+
+void spot_examine_warn_of_mesh(spot_ctx *c, spot_examine_objects_list *o, int entry)
+{
+    if (!o->words[entry] || o->warned[entry]) return;
+    o->warned[entry] = true;
+    spot_log(c, SPOT_LOG_WARN, "the object %s is not drawn as its file says: %s", o->list.entry[entry].id, o->words[entry]);
+}
+
 spot_status spot_examine_mesh(spot_ctx *c, spot_examine_objects_list *o, int entry)
 {
     const spot_catalogue_entry *e = &o->list.entry[entry];
@@ -123,12 +145,13 @@ spot_status spot_examine_mesh(spot_ctx *c, spot_examine_objects_list *o, int ent
     if (o->mesh[entry]) return SPOT_OK;
     SPOT_TRY(spot_check_stop(c));
     how.crease = o->cfg->objects.crease;
-    how.z_up = e->z_up;
+    how.z_up = e->z_up || o->cfg->objects.up;
     memcpy(how.turn, e->turn, sizeof how.turn);
     SPOT_TRY(open_files(c, o, e->archive));
     s = spot_mesh_read(c, &m, o->files, e->file, &how);
     if (s == SPOT_OK) s = spot_render_take(c, &o->mesh[entry], &m);
     if (s == SPOT_OK) memcpy(o->hash[entry], m.hash, sizeof o->hash[entry]);
+    if (s == SPOT_OK) s = note_repairs(c, o, entry, &m.repairs);
     spot_mesh_close(&m);
     return s;
 }

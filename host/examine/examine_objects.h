@@ -12,6 +12,8 @@ typedef struct {
     int   *held;                   /* (classes): the first so many of them are held out */
     spot_render_mesh **mesh;       /* (entries): NULL before spot_examine_mesh */
     char (*hash)[33];              /* (entries) of the meshes */
+    bool  *warned;                 /* (entries): its words were said */
+    char **words;                   /* (entries): what is not drawn as the file says; NULL: it was not read, or all is */
     spot_mesh_files *files;        /* the folder or archive that was read last ... */
     const char *archive;           /* ... and its path */
 } spot_examine_objects_list;
@@ -22,6 +24,9 @@ void        spot_examine_objects_close(spot_ctx *c, spot_examine_objects_list *o
 
 /* Loads the mesh of an entry, unless it is there. */
 spot_status spot_examine_mesh(spot_ctx *c, spot_examine_objects_list *o, int entry);
+
+/* Says once what of an object that was read is not drawn as its file says. */
+void spot_examine_warn_of_mesh(spot_ctx *c, spot_examine_objects_list *o, int entry);
 
 /* Gives back meshes, so that memory holds only those that are in use. */
 void spot_examine_meshes_drop(spot_ctx *c, spot_examine_objects_list *o);

@@ -60,6 +60,7 @@ void spot_examine_result_describe(spot_json *j, void *result)
     spot_json_text(j, "title", r->title, sizeof r->title);
     spot_json_text(j, "licence", r->licence, sizeof r->licence);
     spot_json_text(j, "author", r->author, sizeof r->author);
+    spot_json_text(j, "mesh", r->mesh, sizeof r->mesh);
     spot_frame_plain(j, "identity", r->identity, sizeof r->identity);
     spot_json_real(j, "start", &r->start);
     spot_json_int(j, "usual", &r->usual);

@@ -94,6 +94,7 @@ static void fill_result(const run *v, const spot_examine_group *g, const spot_ex
     snprintf(r->title, sizeof r->title, "%s", e->name);
     snprintf(r->licence, sizeof r->licence, "%s", e->licence);
     snprintf(r->author, sizeof r->author, "%s", e->author);
+    snprintf(r->mesh, sizeof r->mesh, "%s", v->objects.words[p->entry] ? v->objects.words[p->entry] : "");
     snprintf(r->identity, sizeof r->identity, "%s", spot_predictor_about(v->look.predictor)->identity);
     memcpy(r->point, p->point, sizeof r->point);
     spot_factor_space_place(&at, g->space, h->at + (size_t)p->lowest * (size_t)h->dims);
@@ -167,6 +168,7 @@ static spot_status add_problem(spot_ctx *c, run *v, spot_work *w, spot_examine_g
         return SPOT_OK;
     }
     SPOT_TRY(how);
+    spot_examine_warn_of_mesh(c, &v->objects, s->entry);
     SPOT_TRY(look_at_subject(c, v, s));
     *p = (spot_examine_problem){ .unit = unit, .entry = s->entry,
                                  .number = spot_examine_number(v->objects.list.entry[s->entry].id) };

@@ -22,6 +22,7 @@ static const spot_setting objects[] = {
     S("views",     INT,  views,     "random renders of an object by which the best one is chosen", SPOT_IN(1, 100000),
       SPOT_DEF(64)),
     S("crease",    REAL, crease,    "angle up to which made normals are smooth, in degrees", SPOT_IN(0, 180), SPOT_DEF(45)),
+    S("up",        NAME, up,        "axis of the models' files that points up", SPOT_ONE_OF("y", "z")),
 #undef S
     SPOT_END
 };

@@ -6,7 +6,8 @@
 
 #include "examine/examine_study.h"
 
-enum { TOLD = 6 };             /* models that have sentences of their own */
+/* Models that have sentences of their own; objects whose meshes have. */
+enum { TOLD = 6, MESHES = 5 };
 
 static bool is_strength(const spot_examine_account *w) { return w->r->cfg->search.mode == SPOT_MODE_STRENGTH; }
 
@@ -143,11 +144,26 @@ void spot_examine_tell_findings(spot_words *w, const spot_examine_results *r, co
                        confirmed > most ? confirmed - most : 0, others);
 }
 
+/* Objects that are not drawn as their files say: pictures of them are not the object's own. */
+static void tell_meshes(spot_words *w, const spot_examine_results *r)
+{
+    int n = 0;
+
+    for (int i = 0; i < r->objects; i++) n += r->unit[i].mesh[0] != 0;
+    if (!n) return;
+    spot_words_add(w, "%d of %d objects %s not drawn as %s says: ", n, r->objects, n == 1 ? "is" : "are",
+                   n == 1 ? "its file" : "their file");
+    for (int i = 0, told = 0; i < r->objects && told < MESHES; i++)
+        if (r->unit[i].mesh[0]) spot_words_add(w, "%s%s: %s", told++ ? "; " : "", r->unit[i].object, r->unit[i].mesh);
+    spot_words_end(w, n > MESHES ? "; the others are in examine.json." : ".");
+}
+
 static void tell_notes(spot_words *w, const spot_examine_results *r)
 {
     const spot_examine_config *cfg = r->cfg;
     const char *const extreme = cfg->search.mode == SPOT_MODE_STRENGTH ? "highest" : "lowest";
 
+    tell_meshes(w, r);
     spot_words_say(w, "%d objects, %d seed%s; brackets: 95 %% over objects; \"mean of the last\": of %d renders", r->objects,
                    cfg->search.seeds, cfg->search.seeds == 1 ? "" : "s", cfg->search.window);
     spot_words_say(w, "\"%s\" counts valid renders alone: those on which a person could still name the object", extreme);

@@ -44,6 +44,7 @@ typedef struct {
     double held_out;               /* share of the objects of a class that no network learns; .25 */
     int    views;                  /* random renders of an object by which BEST chooses; 64 */
     double crease;                 /* degrees, 45 (mesh.h) */
+    int    up;                     /* the axis of the files that points up: 0: y, as in OBJ and glTF; 1: z */
 } spot_examine_objects;
 
 /* Settings of render.h by its names. */
@@ -169,6 +170,7 @@ typedef struct {
     int    model, examiner, seed, cls;
     char   object[128], title[128];    /* the catalogue's id and name */
     char   licence[160], author[128];  /* of the 3-D model, for the attribution; "": not known */
+    char   mesh[SPOT_MESH_WORDS];  /* what is not drawn as the object's file says (spot_mesh_repairs_say); "": all is */
     char   identity[48];           /* of the model */
     double start;                  /* mean p of 64 random renders of the object, the same for all examiners */
     int    usual;                  /* of these the one whose p is nearest to the mean ... */

@@ -94,6 +94,7 @@ function card(u) {
       n(extreme, p3(u.lowest_valid)), n("mean of the last", p3(u.mean)), n("valid", whole(u.valid)),
       o.learned === undefined ? null : o.learned ? n("inside the region", whole(u.inside))
         : h("span", {}, "did not learn the region")),
+    o.mesh ? h("p", { class: "hint" }, "Not drawn as its file says: ", name(o.mesh)) : null,
     shots(u), h("p", { class: "conditions" }, `${extreme} p at: ${conditions(o.lowest_at)}`), scan(u));
 }
 
