@@ -1,4 +1,9 @@
 /* test_progress.c - the bar of a sweep: where it stands after each stage, and that it never goes back. */
+#include "cli/cli.h"
+
+static double clock_now = 1;
+static double stopped_clock(void) { return clock_now; }
+#define spot_clock stopped_clock
 #include "cli/progress.c"      /* the program is no library */
 
 #include "checks.h"
@@ -65,4 +70,24 @@ TEST(a_stage_without_a_sweep_is_the_whole)
     memset(&progress, 0, sizeof progress);
     CHECK_NEAR(hear("render", 4, 16), 0.25, 0);
     CHECK_NEAR(hear("render", 16, 16), 1, 0);
+}
+
+/* Half of the pictures come from a cache at once; each of the others takes a second. */
+TEST(the_time_left_converges)
+{
+    memset(&progress, 0, sizeof progress);
+    for (int i = 0; i <= 900; i++, clock_now += i > 500) {
+        cli_progress_update(&progress, &(spot_progress){ .stage = "shifts", .done = i, .total = 1000, .note = "" });
+        if (i > 510) CHECK_NEAR(cli_progress_left(&progress), 1000 - i, 0.1 * (1000 - i));
+    }
+}
+
+/* The pace falls to a tenth in the middle. */
+TEST(the_time_left_follows_the_pace)
+{
+    memset(&progress, 0, sizeof progress);
+    for (int i = 0; i <= 950; i++, clock_now += i > 500 ? 10 : 1) {
+        cli_progress_update(&progress, &(spot_progress){ .stage = "examine", .done = i, .total = 1000, .note = "" });
+        if (i >= 900) CHECK_NEAR(cli_progress_left(&progress), 10 * (1000 - i), 0.1 * 10 * (1000 - i));
+    }
 }

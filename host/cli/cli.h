@@ -131,10 +131,12 @@ void cli_inputs(const char *list[CLI_INPUTS], const spot_subject_files *f);
 bool cli_is_input(const spot_subject_files *f, const char *path);
 
 /* progress.c: the finished share of a run, from the reports of its stages. */
+typedef struct { double clock, share; } cli_progress_mark;
 typedef struct {
     double total, done, within;     /* number of ECs, finished ECs, finished share of the current EC */
     double begin, part;             /* `within` at the begin of the current stage, and the finished share of the stage */
-    double since, start;            /* clock and share of the run at the first report */
+    cli_progress_mark first;        /* clock and share of the run at the first report; clock 0: none yet */
+    cli_progress_mark since, later; /* at those from which the pace is taken now, and will be taken next */
     int ec;
     char stage[24], note[64];
 } cli_progress;

@@ -33,11 +33,23 @@ static bool counts_units(const char *stage)
     return !strcmp(stage, "sweep") || !strcmp(stage, "background") || !strcmp(stage, "examine");
 }
 
+/* The pace is that of the second half of the time, at least: what went faster or slower before, such as units that a cache had,
+ * counts less and less, so that the time left converges. */
+static void move_marks(cli_progress *k)
+{
+    const cli_progress_mark now = { spot_clock(), cli_progress_share(k) };
+
+    if (!k->first.clock) k->first = k->since = k->later = now;
+    if (now.clock - k->first.clock < 2 || now.clock - k->first.clock < 2 * (k->later.clock - k->first.clock)) return;
+    k->since = k->later;
+    k->later = now;
+}
+
 void cli_progress_update(cli_progress *k, const spot_progress *p)
 {
     double part = p->total > 0 ? p->done / p->total : 0, within;
 
-    if (has_own_bar(k->stage) && strcmp(p->stage, k->stage)) k->since = k->within = 0;
+    if (has_own_bar(k->stage) && strcmp(p->stage, k->stage)) k->first.clock = k->within = 0;
     if (counts_units(p->stage)) {
         k->total = p->total;
         k->done = p->done;
@@ -52,17 +64,15 @@ void cli_progress_update(cli_progress *k, const spot_progress *p)
     k->ec = p->ec;
     snprintf(k->stage, sizeof k->stage, "%s", counts_units(p->stage) ? "" : p->stage);
     snprintf(k->note, sizeof k->note, "%s", p->note ? p->note : "");
-    if (!k->since) {
-        k->since = spot_clock();
-        k->start = cli_progress_share(k);
-    }
+    move_marks(k);
 }
 
 double cli_progress_left(const cli_progress *k)
 {
-    double spent = spot_clock() - k->since, share = cli_progress_share(k), gained = share - k->start;
+    const double now = spot_clock(), share = cli_progress_share(k), gained = share - k->since.share;
 
-    return k->since && spent > 2 && gained > 0.005 ? spent * (1 - share) / gained : NAN;
+    if (!k->first.clock || now - k->first.clock <= 2 || share - k->first.share <= 0.005 || gained <= 0) return NAN;
+    return (now - k->since.clock) * (1 - share) / gained;
 }
 
 const char *cli_duration(char text[32], double seconds)
