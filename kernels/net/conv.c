@@ -12,6 +12,7 @@
 #include "net/conv_blocks.h"
 #include "net/conv_dnnl.h"
 #include "net/conv_image.h"
+#include "net/dnnl_copy.h"
 
 #define DNNL_TRY(c, what, call)                                                                              \
     do {                                                                                                     \
@@ -162,13 +163,13 @@ static spot_status planes_cpu(spot_ctx *c, void *planes, const float *pixels, in
 
 static spot_status pack_cpu(spot_ctx *c, const spot_conv *p, void *packed, const float *oihw)
 {
-    DNNL_TRY(c, "pack weights", spot_conv_reorder(p, &p->packed, packed, &p->oihw, oihw));
+    DNNL_TRY(c, "pack weights", spot_dnnl_copy(c, p->stream, &p->packed, packed, &p->oihw, oihw));
     return SPOT_OK;
 }
 
 static spot_status unpack_cpu(spot_ctx *c, const spot_conv *p, float *oihw, const float *packed)
 {
-    DNNL_TRY(c, "unpack weights", spot_conv_reorder(p, &p->oihw, oihw, &p->packed, packed));
+    DNNL_TRY(c, "unpack weights", spot_dnnl_copy(c, p->stream, &p->oihw, oihw, &p->packed, packed));
     return SPOT_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/lanes.h"
+#include "net/dnnl_copy.h"
 
 enum { B = SPOT_CHANNELS, H = 16 };        /* H: channels of a block of packed weights beside bf16 */
 
@@ -216,28 +217,6 @@ dnnl_status_t spot_conv_open_passes(spot_conv *p)
     return e;
 }
 
-dnnl_status_t spot_conv_reorder(const spot_conv *p, const dnnl_memory_desc_t *to, void *dst, const dnnl_memory_desc_t *from,
-                                const void *src)
-{
-    dnnl_primitive_desc_t pd = NULL;
-    dnnl_primitive_t copy = NULL;
-    dnnl_memory_t a = NULL, b = NULL;
-    dnnl_status_t e = dnnl_reorder_primitive_desc_create(&pd, from, p->engine, to, p->engine, NULL);
-
-    if (!e) e = dnnl_primitive_create(&copy, pd);
-    if (!e) e = dnnl_memory_create(&a, from, p->engine, (void *)(uintptr_t)src);
-    if (!e) e = dnnl_memory_create(&b, to, p->engine, dst);
-    if (!e) {
-        dnnl_exec_arg_t arg[2] = { { DNNL_ARG_FROM, a }, { DNNL_ARG_TO, b } };
-        e = dnnl_primitive_execute(copy, p->stream, 2, arg);
-    }
-    dnnl_memory_destroy(a);
-    dnnl_memory_destroy(b);
-    dnnl_primitive_destroy(copy);
-    dnnl_primitive_desc_destroy(pd);
-    return e;
-}
-
 /* -- weights in the order of a pass ----------------------------------------------------------------------------- */
 
 /* Transposes each block of B x B weights, (in, out) -> (out, in); for k = 1 with AVX-512 also the order of the blocks. */
@@ -310,7 +289,7 @@ dnnl_status_t spot_conv_turn(spot_ctx *c, const spot_conv *p, int kind, void *to
         return turn_halves(c, p, &q, to, packed), dnnl_success;
     }
     if (p->s.ci == 3 || !describe_pairs(&q, &a->weights, kind == SPOT_DATA, p->amx))
-        return spot_conv_reorder(p, &a->weights, to, &p->rounded, packed);
+        return spot_dnnl_copy(c, p->stream, &a->weights, to, &p->rounded, packed);
     if (a->turned > p->w_count * sizeof(uint16_t)) memset(to, 0, a->turned);           /* channels that oneDNN adds */
     turn_halves(c, p, &q, to, packed);
     return dnnl_success;

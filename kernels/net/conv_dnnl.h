@@ -38,10 +38,6 @@ struct spot_conv {
 dnnl_status_t spot_conv_open_passes(spot_conv *p);
 void          spot_conv_close_passes(spot_conv *p);
 
-/* Weights from one order and type into another. */
-dnnl_status_t spot_conv_reorder(const spot_conv *p, const dnnl_memory_desc_t *to, void *dst, const dnnl_memory_desc_t *from,
-                                const void *src);
-
 /* Packed weights -> `to`, in the order of pass `kind`, which is SPOT_FORWARD (bf16) or SPOT_DATA. */
 dnnl_status_t spot_conv_turn(spot_ctx *c, const spot_conv *p, int kind, void *to, const void *packed);
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/dnnl_copy.h"
+
 enum { LANES = SPOT_MAX_LANES, ARGS = 5, KINDS = 3 };
 
 /* Rows of a piece: as many of the first kind as fit, and of each next one of what is left; the last takes the rest. */
@@ -158,23 +160,7 @@ static size_t scratch_cpu(const spot_linear *p) { return LANES * scratch_of_lane
 
 static spot_status pack_cpu(spot_ctx *c, const spot_linear *p, void *packed, const float *w)
 {
-    dnnl_primitive_desc_t pd = NULL;
-    dnnl_primitive_t copy = NULL;
-    dnnl_memory_t from = NULL, to = NULL;
-    dnnl_status_t e = dnnl_reorder_primitive_desc_create(&pd, &p->plain, p->engine, &p->packed, p->engine, NULL);
-
-    if (!e) e = dnnl_primitive_create(&copy, pd);
-    if (!e) e = dnnl_memory_create(&from, &p->plain, p->engine, (void *)(uintptr_t)w);
-    if (!e) e = dnnl_memory_create(&to, &p->packed, p->engine, packed);
-    if (!e) {
-        dnnl_exec_arg_t arg[2] = { { DNNL_ARG_FROM, from }, { DNNL_ARG_TO, to } };
-        e = dnnl_primitive_execute(copy, p->stream, 2, arg);
-    }
-    dnnl_memory_destroy(from);
-    dnnl_memory_destroy(to);
-    dnnl_primitive_destroy(copy);
-    dnnl_primitive_desc_destroy(pd);
-    return check_dnnl(c, "pack weights", e);
+    return check_dnnl(c, "pack weights", spot_dnnl_copy(c, p->stream, &p->packed, packed, &p->plain, w));
 }
 
 /* Multiplies the piece of rows that begins at row `first`, with the handles of a lane. */
