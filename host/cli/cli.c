@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/room.h"
 #include "formats/picture.h"
 #include "study/yaml.h"
 
@@ -52,19 +51,6 @@ static void listen_for_signals(void)
     sigprocmask(SIG_UNBLOCK, &all, NULL);
 }
 
-/* With less memory, libraries end the program or wait forever for memory, also in functions that exit() calls. */
-static void check_address_space(void)
-{
-    const size_t least = (size_t)256 << 20, left = spot_room_of_addresses();
-    char text[160];
-
-    if (left >= least) return;
-    snprintf(text, sizeof text, "the limit on addresses (ulimit -v) leaves %zu MB and %zu are needed to begin with; raise it",
-             left >> 20, least >> 20);
-    cli_complain("memory.addresses", text);
-    _exit(spot_exit_code(SPOT_NOMEM));
-}
-
 spot_status cli_open(spot_ctx *c, const cli_machine *m)
 {
     memset(c, 0, sizeof *c);
@@ -73,7 +59,6 @@ spot_status cli_open(spot_ctx *c, const cli_machine *m)
     c->stop = &cli_stop;
     listen_for_signals();
     cli_log_open(m->log_json);
-    check_address_space();
     SPOT_TRY(spot_ctx_open(c, m->device ? m->device : "auto", m->threads));
     spot_picture_count_rotated(c);
     return SPOT_OK;

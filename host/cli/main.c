@@ -130,14 +130,21 @@ static size_t thread_stack(void)
     return size < (double)LEAST_STACK ? (size_t)size : SIZE_MAX;
 }
 
+/* OpenBLAS' own threads, which this program never uses, would each take 128 MB of addresses before main. "01" means 1 to
+ * OpenBLAS, and to this program that it wrote the value itself: programs that it starts do not inherit it. */
+#define ONE "01"
+
 /* An idle OpenMP thread waits for its team by spinning. If another program computes on the same cores, each spins in the
  * other's time: training was 4 to 25 times slower. libgomp reads the spin count (here some microseconds, then sleep) and the
- * size of its threads' stacks only before main: the program starts itself again. */
+ * size of its threads' stacks only before main, as OpenBLAS reads its number of threads: the program starts itself again. */
 static void start_again(char **argv)
 {
+    const char *blas = getenv("OPENBLAS_NUM_THREADS");
     bool again = thread_stack() < LEAST_STACK && !setenv("OMP_STACKSIZE", "2M", 1);
 
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY")) again |= !setenv("GOMP_SPINCOUNT", "3000", 1);
+    if (blas && !strcmp(blas, ONE)) unsetenv("OPENBLAS_NUM_THREADS");
+    else if (!blas) again |= !setenv("OPENBLAS_NUM_THREADS", ONE, 1);
     if (again) execv("/proc/self/exe", argv);              /* without /proc: continues with the old settings */
 }
 
