@@ -11,6 +11,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/text.h"
 
 enum { DEEPEST = 32, MOST = INT_MAX / 2 };
@@ -48,12 +49,9 @@ static bool is_picture(const char *name)
 static bool is_apple_double(const char *path, const char *name)
 {
     char mark[4] = "";
-    FILE *f = strncmp(name, "._", 2) ? NULL : fopen(path, "rb");
 
-    if (!f) return false;
-    const bool is = fread(mark, 1, sizeof mark, f) == sizeof mark && !memcmp(mark, "\0\5\x16\7", sizeof mark);
-    fclose(f);
-    return is;
+    return !strncmp(name, "._", 2) && spot_file_peek(path, mark, sizeof mark) == (int)sizeof mark
+        && !memcmp(mark, "\0\5\x16\7", sizeof mark);
 }
 
 static spot_status add_entry(walk *w, size_t name, int cls)

@@ -219,16 +219,13 @@ static spot_status put_tensor(spot_ctx *c, spot_fits *f, const spot_tensor *t, c
 static spot_status read_tensors(spot_ctx *c, spot_fits *f, const char *dir)
 {
     char path[PATH];
-    FILE *stream;
     spot_tensors all;
     spot_status s = SPOT_OK;
 
     snprintf(path, sizeof path, "%s/fit.safetensors", dir);
-    stream = fopen(path, "rb");
-    if (!stream)
+    if (access(path, F_OK))
         return spot_fail(c, SPOT_INPUT, "%s has no fit.safetensors, by which new rows are assigned; run spotter discover "
                          "again, without --no-fit", dir);
-    fclose(stream);
     SPOT_TRY(spot_tensors_open(c, &all, path));
     for (int k = 0; k < all.count && s == SPOT_OK; k++) s = put_tensor(c, f, &all.tensor[k], path);
     spot_tensors_close(&all);
