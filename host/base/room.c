@@ -107,4 +107,15 @@ size_t spot_room_of_addresses(void)
     return limit.rlim_cur > taken ? (size_t)limit.rlim_cur - taken : 0;
 }
 
+size_t spot_room_of_all(const char **whose)
+{
+    const size_t memory = spot_room_of_memory("", whose), addresses = spot_room_of_addresses();
+
+    if (addresses >= memory) return memory;
+    *whose = "the limit on addresses (ulimit -v)";
+    return addresses;
+}
+
+size_t spot_resident_now(void) { return number_in("/proc/self/status", "VmRSS", 0) * 1024; }
+
 size_t spot_resident_most(void) { return number_in("/proc/self/status", "VmHWM", 0) * 1024; }

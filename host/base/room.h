@@ -12,6 +12,12 @@ size_t spot_room_of_memory(const char *root, const char **whose);
 /* Bytes of address space left below RLIMIT_AS (ulimit -v); SIZE_MAX without a limit. */
 size_t spot_room_of_addresses(void);
 
+/* The lesser of both. *whose: also "the limit on addresses (ulimit -v)". */
+size_t spot_room_of_all(const char **whose);
+
+/* Resident memory of this process now, in bytes. */
+size_t spot_resident_now(void);
+
 /* Peak resident memory of this process so far, in bytes. */
 size_t spot_resident_most(void);
 

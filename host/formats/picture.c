@@ -58,5 +58,6 @@ spot_status spot_picture_decode(spot_ctx *c, spot_picture *p, const uint8_t *fil
     spot_picture_cost cost;
 
     SPOT_TRY(spot_picture_cost_of(c, &cost, &in));
+    if (!p->gate) SPOT_TRY(spot_gate_take(c, p, &cost, name));
     return decode_file(c, p, file, size, cost.work, name);
 }

@@ -28,9 +28,11 @@ enum { SPOT_PICTURE_PIXELS = 178956970, SPOT_PICTURE_BYTES = 1 << 29, SPOT_PICTU
 
 /* Memory for decoding that threads share. The header of a picture gives the bytes that it needs. A picture that needs more than
  * `limit` is refused; any other waits until its bytes are free. So the refused pictures do not depend on the threads.
- * crop > 0: also counts the memory of fitting pictures to resize and crop. */
+ * crop > 0: also counts the memory of fitting pictures to resize and crop. Where machine, control group or limit on addresses
+ * leave less than the caller's limit, that is the limit, and a picture that needs more is SPOT_NOMEM: nobody leaves it out. */
 typedef struct {
     size_t limit, used;
+    const char *whose;         /* what the limit is of: "the machine"; NULL: of the caller */
     int resize, crop;
     pthread_mutex_t lock;
     pthread_cond_t  given_back;
@@ -81,6 +83,14 @@ typedef struct {
 spot_status spot_picture_head_of(spot_ctx *c, spot_picture_head *h, const char *path);
 
 spot_status spot_picture_cost_of(spot_ctx *c, spot_picture_cost *cost, const spot_blob *in);
+
+/* The bytes that a gate gives for such a picture. */
+size_t spot_picture_bytes(const spot_picture_cost *cost, const spot_picture_reading *reading, int resize, int crop);
+
+/* The bytes that c's threads take at once, at most, to decode n files of pictures, by their headers, and fit them to resize and
+ * crop. A file that is no picture counts with its own bytes. */
+size_t spot_pictures_bytes(spot_ctx *c, const char *const *path, int n, const spot_picture_reading *reading, int resize,
+                           int crop);
 
 /* Why a picture of width x height may not be the one of said_width x said_height that annotations mean, and what to do: words
  * behind a sentence with both sizes. */

@@ -59,8 +59,10 @@ static spot_status fit_plane(spot_ctx *c, uint8_t *out, spot_picture *p, uint8_t
     return SPOT_OK;
 }
 
+/* Takes the memory that the picture needs from the gate, and reads its file. */
 static spot_status read_bytes(spot_ctx *c, spot_picture *p, const char *path, uint64_t *size)
 {
+    spot_picture_cost cost;
     spot_blob in;
     spot_status s;
 
@@ -68,7 +70,9 @@ static spot_status read_bytes(spot_ctx *c, spot_picture *p, const char *path, ui
     *size = in.size;
     s = in.size > SPOT_PICTURE_BYTES ? spot_fail(c, SPOT_INPUT, "%s has %llu bytes; of a picture %d are read", path,
                                                  (unsigned long long)in.size, SPOT_PICTURE_BYTES)
-                                     : spot_room_need(c, &p->file, (size_t)in.size + 1);
+                                     : spot_picture_cost_of(c, &cost, &in);
+    if (s == SPOT_OK) s = spot_gate_take(c, p, &cost, path);
+    if (s == SPOT_OK) s = spot_room_need(c, &p->file, (size_t)in.size + 1);
     if (s == SPOT_OK) s = spot_blob_read(c, &in, 0, p->file.at, (size_t)in.size);
     spot_blob_close(&in);
     return s;
@@ -108,7 +112,10 @@ static spot_status read_mask(spot_ctx *c, lane *l, const spot_square_source *f, 
     l->mask.orientation = 1, l->mask.reading = f->reading;
     if (f->mask) return read_mask_file(c, l, f->mask[i], f->path[i], labelled);
     if (f->draw) {
-        SPOT_TRY(spot_picture_start(c, &l->mask, (uint64_t)l->picture.width, (uint64_t)l->picture.height, f->path[i]));
+        const uint64_t w = (uint64_t)l->picture.width, h = (uint64_t)l->picture.height;
+        const spot_picture_cost plane = { .width = w, .height = h, .pixels = 3 * (size_t)(w * h) };
+        SPOT_TRY(spot_gate_take(c, &l->mask, &plane, f->path[i]));
+        SPOT_TRY(spot_picture_start(c, &l->mask, w, h, f->path[i]));
         memset(l->mask.rgb, 0, (size_t)l->mask.width * (size_t)l->mask.height);
         return f->draw(c, f->user, i, l->mask.rgb, l->mask.width, l->mask.height);
     }
@@ -139,6 +146,7 @@ static spot_status decode_item(spot_ctx *c, spot_square_cache *q, lane *l, int i
 
     SPOT_TRY(spot_picture_read(c, &l->picture, f->path[i]));
     SPOT_TRY(spot_picture_fit(c, out, &l->picture, f->fit == SPOT_FIT_SQUASH ? SPOT_RESIZE_SQUASH : f->size, f->size));
+    spot_picture_give_back(&l->picture);       /* before it waits for the mask's memory; its size stays known */
     if (!f->masked) return SPOT_OK;
     if (!l->square && !(l->square = malloc(3 * side))) return spot_fail(c, SPOT_NOMEM, "no memory for a mask");
     SPOT_TRY(read_mask(c, l, f, i, &q->labelled[i]));
@@ -191,7 +199,8 @@ static spot_status decode_missing(spot_ctx *c, spot_square_cache *q, int n)
     if (!lanes || !v || !rotated)
         return free(lanes), free(v), free(rotated), spot_fail(c, SPOT_NOMEM, "no memory to decode %d pictures", n);
     spot_picture_gate_open(&gate, SPOT_PICTURE_MEMORY, q->from.size, q->from.size);
-    for (int t = 0; t < threads; t++) lanes[t].picture.gate = &gate, lanes[t].picture.reading = q->from.reading;
+    for (int t = 0; t < threads; t++)
+        lanes[t].picture.gate = lanes[t].mask.gate = &gate, lanes[t].picture.reading = q->from.reading;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
     for (int k = 0; k < n; k++) {
         lane *l = &lanes[omp_get_thread_num()];
@@ -200,7 +209,7 @@ static spot_status decode_missing(spot_ctx *c, spot_square_cache *q, int n)
         const spot_status failed = decode_item(&v[k], q, l, q->missing[k]);
         if (failed) spot_fail(&v[k], failed, "%s", spot_message(&v[k], failed));            /* one without a sentence, too */
         rotated[k] = !failed && l->picture.orientation > 1;
-        spot_picture_give_back(&l->picture);
+        spot_picture_give_back(&l->picture), spot_picture_give_back(&l->mask);
     }
     s = spot_check_stop(c);
     if (s == SPOT_OK) s = fail_unreadable(c, q, v, n);
