@@ -6,11 +6,31 @@
 #include "background/background_inputs.h"
 #include "background/background_unit.h"
 #include "background/look/background_look.h"
+#include "background/suite/suite_encoders.h"
 #include "background/zoo/zoo_make.h"
+#include "formats/picture.h"
+#include "models/predictor_memory.h"
 #include "spotter/model.h"
+#include "study/process_memory.h"
+
+/* The memory that all runs of a config share: of the process itself, networks, encoders, decoding. */
+typedef struct { size_t network, others; } shared_memory;
+
+static size_t greater(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Pictures and masks are decoded one after the other, so that the larger of both counts. */
+static size_t decoding_of(spot_ctx *c, const spot_background_config *cfg, const spot_background_inputs *in)
+{
+    const int size = cfg->data.size;
+    const spot_picture_reading *how = &cfg->data.reading;
+    size_t most = spot_pictures_bytes(c, in->path, in->pictures, how, size, size);
+
+    if (in->mask) most = greater(most, spot_pictures_bytes(c, in->mask, in->pictures, how, size, size));
+    return greater(most, spot_pictures_bytes(c, in->back_path, in->backgrounds, how, size, size));
+}
 
 /* Pictures and backgrounds of all. A planted world that is not made yet has those of its settings. */
-static spot_status count_files(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost)
+static spot_status count_files(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost, size_t *decoding)
 {
     const spot_background_zoo *z = &cfg->zoo;
     spot_background_inputs in;
@@ -24,19 +44,44 @@ static spot_status count_files(spot_ctx *c, const spot_background_config *cfg, s
     }
     s = spot_background_inputs_open(c, &in, cfg);
     cost->targets = in.pictures, cost->backgrounds = in.backgrounds;
+    if (s == SPOT_OK) *decoding = decoding_of(c, cfg, &in);
     spot_background_inputs_close(&in);
     return s;
 }
 
+/* The memory of the models' networks, and of the encoders, which stay open while the models look. */
+static spot_status count_networks(spot_ctx *c, const spot_background_config *cfg, int targets, shared_memory *m)
+{
+    const int most = spot_look_together(c, cfg), together = most < targets ? most : targets;
+    const char **path = malloc(((size_t)cfg->models + 1) * sizeof *path);
+    spot_ctx quiet = spot_quiet_of(c);
+    spot_suite_encoders e;
+
+    if (!path) return spot_fail(c, SPOT_NOMEM, "no memory for %d models", cfg->models);
+    for (int i = 0; i < cfg->models; i++) path[i] = cfg->model[i].weights;
+    m->network = spot_predictor_memory(&quiet, path, cfg->models,
+                                       &(spot_predictor_work){ cfg->data.size, cfg->measure.precision,
+                                                               together * spot_look_images(cfg) });
+    m->others += spot_largest_file(path, cfg->models);
+    free(path);
+    if (cfg->encoders && spot_suite_encoders_open(&quiet, &e, cfg) == SPOT_OK)
+        for (int i = 0; i < e.n; i++) m->others += e.net[i] ? spot_encoder_about(e.net[i])->bytes : 0;
+    if (cfg->encoders) spot_suite_encoders_close(&quiet, &e);
+    return spot_check_stop(c);
+}
+
 /* Adds the run of one config. Pictures are not decoded, so targets are all pictures of the part. */
-static void add_run(spot_ctx *c, const spot_background_config *cfg, int files, int known, spot_background_cost *cost)
+static void add_run(spot_ctx *c, const spot_background_config *cfg, int files, int known, const shared_memory *m,
+                    spot_background_cost *cost)
 {
     const size_t square = 3 * (size_t)cfg->data.size * (size_t)cfg->data.size, most = spot_background_memory(SPOT_MOST_SQUARES);
     const size_t squares = square / 3 * 4 * (size_t)files + square * (size_t)cost->backgrounds;
     const double targets = ((double)files * cfg->data.part + 99) / 100, images = targets * (cfg->suite.n + 1);
     const double cells = (double)cfg->measure.grid * cfg->measure.grid;
-    const size_t memory = (squares < most ? squares : most) + spot_look_memory(c, cfg)
-                        + (size_t)images * (13 + (size_t)spot_background_batch(cfg) * 20);
+    const size_t together = (size_t)(spot_background_batch(cfg) < cost->units ? spot_background_batch(cfg) : cost->units);
+    const size_t memory = m->others + together * m->network
+                        + (squares < most ? squares : most) + spot_look_memory(c, cfg)
+                        + (size_t)images * (13 + together * 20);
 
     cost->runs++;
     cost->memory = memory > cost->memory ? memory : cost->memory;
@@ -45,17 +90,16 @@ static void add_run(spot_ctx *c, const spot_background_config *cfg, int files, i
     if (!known) cost->looks += (double)(int)targets * spot_look_images(cfg) * cost->units;
 }
 
-static spot_status add_all(spot_ctx *c, const spot_background_config *cfg, spot_background_config *one, int files,
-                           spot_background_cost *cost)
+static void add_all(spot_ctx *c, const spot_background_config *cfg, spot_background_config *one, int files,
+                    const shared_memory *m, spot_background_cost *cost)
 {
-    add_run(c, one, files, false, cost);
+    add_run(c, one, files, false, m, cost);
     for (int k = 0; k < cfg->variants; k++) {
         const int same = spot_background_same_look(cfg, k);
         spot_background_vary(one, cfg, k);
         if (cfg->zoo.models) one->data.size = cfg->zoo.size;
-        add_run(c, one, files, same < k, cost);
+        add_run(c, one, files, same < k, m, cost);
     }
-    return SPOT_OK;
 }
 
 /* A backward pass has two products where a forward pass has one. FGSM takes a forward pass and the half of a backward one. */
@@ -67,7 +111,7 @@ static double multiplications_of(const spot_background_zoo *cfg, const spot_zoo_
 }
 
 /* Adds the making of the planted world. */
-static spot_status add_world(spot_ctx *c, const spot_background_zoo *cfg, spot_background_cost *cost)
+static spot_status add_world(spot_ctx *c, const spot_background_zoo *cfg, size_t process, spot_background_cost *cost)
 {
     size_t training, truth;
 
@@ -79,13 +123,15 @@ static spot_status add_world(spot_ctx *c, const spot_background_zoo *cfg, spot_b
     }
     SPOT_TRY(spot_zoo_models_needs(c, &training, cfg));
     SPOT_TRY(spot_zoo_measure_needs(c, &truth, cfg));
-    cost->world = spot_zoo_stock_bytes(cfg) + (training > truth ? training : truth);
+    cost->world = process + spot_zoo_stock_bytes(cfg) + (training > truth ? training : truth);
     return SPOT_OK;
 }
 
 spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost)
 {
     spot_background_config *one = malloc(sizeof *one);
+    const size_t process = spot_process_memory();
+    size_t decoding = 0;
     spot_status s;
     int files;
 
@@ -93,11 +139,13 @@ spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *c
     if (!one) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
     *one = *cfg;
     if (cfg->zoo.models) one->data.size = cfg->zoo.size;
-    s = count_files(c, cfg, cost);
+    s = count_files(c, cfg, cost, &decoding);
     files = cost->targets;
     cost->targets = (int)(((long long)files * cfg->data.part + 99) / 100);
-    if (s == SPOT_OK) s = add_world(c, &cfg->zoo, cost);
-    if (s == SPOT_OK) s = add_all(c, cfg, one, files, cost);
+    shared_memory m = { 0, process + decoding };
+    if (s == SPOT_OK) s = add_world(c, &cfg->zoo, process, cost);
+    if (s == SPOT_OK) s = count_networks(c, one, cost->targets, &m);
+    if (s == SPOT_OK) add_all(c, cfg, one, files, &m, cost);
     free(one);
     return s;
 }

@@ -78,9 +78,10 @@ static spot_status run_config(spot_ctx *c, void *config, void *flags)
 
     SPOT_TRY(spot_examine_cost_of(c, cfg, &cost));
     spot_log(c, SPOT_LOG_INFO, "%d model%s, %d examiner%s, %d objects: %d searches, %.0f renders, beside %.0f in training; %s "
-             "of memory, beside models and meshes", cfg->models, cfg->models == 1 ? "" : "s", cfg->examiners,
+             "of memory, beside meshes", cfg->models, cfg->models == 1 ? "" : "s", cfg->examiners,
              cfg->examiners == 1 ? "" : "s", cost.objects, cost.units, cost.renders, cost.trained,
              cli_memory(memory, (double)cost.memory));
+    SPOT_TRY(cli_study_room(c, cost.memory));
     run.place = cli_study_place(&o->study);
     s = spot_examine_run(c, cfg, &run, &report);
     s = cli_study_end(c, s, &o->study, &report, CLI_COUNTS({ "objects", cost.objects }, { "renders", cost.renders },

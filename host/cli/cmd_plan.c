@@ -1,4 +1,4 @@
-/* cmd_plan.c - spotter plan: the ECs of a sweep, its memory, disk and time, before anything starts. */
+/* cmd_plan.c - spotter plan: what a sweep or another study works on, and its memory, disk and time, before it starts. */
 #define _DEFAULT_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -7,10 +7,12 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/plan_studies.h"
 #include "study/yaml.h"
 #include "spotter/background.h"
 #include "spotter/config.h"
 #include "spotter/examine.h"
+#include "spotter/shifts.h"
 #include "spotter/sweep.h"
 #include "spotter/work.h"
 
@@ -228,122 +230,20 @@ static spot_status plan_sweep(spot_ctx *c, const plan_flags *o, const char *text
     return s;
 }
 
-/* ---- a study of backgrounds ---- */
-
-static void text_background(const spot_background_config *cfg, const spot_background_cost *cost, int threads)
-{
-    char memory[32], disk[32];
-
-    for (int k = -1; k < cfg->variants; k++) {
-        const spot_background_variant *v = k < 0 ? NULL : &cfg->variant[k];
-        printf("%-24s %s, N %d, %d %% of the targets, kernel %d, sigma %g, seed %llu\n", v ? v->name : "the config's own",
-               spot_background_choice_name(v ? v->suite.choice : cfg->suite.choice), v ? v->suite.n : cfg->suite.n,
-               v ? v->data.part : cfg->data.part, v ? v->measure.kernel : cfg->measure.kernel,
-               v ? v->measure.sigma : cfg->measure.sigma, (unsigned long long)(v ? v->suite.seed : cfg->suite.seed));
-    }
-    printf("\nmodels    %d, up to %d targets, %d backgrounds\n", cost->units, cost->targets, cost->backgrounds);
-    if (cost->trained > 0)
-        printf("training  %.2f million pictures of %d pixels a side, all epochs: %.1f million million multiplications\n"
-               "world     %s of memory while it is made on %d thread%s\n", cost->trained / 1e6, cfg->zoo.size,
-               cost->multiplied / 1e12, cli_memory(memory, (double)cost->world), threads, threads == 1 ? "" : "s");
-    printf("looks     at most %.2f million pictures for all models and settings\n", cost->looks / 1e6);
-    printf("memory    %s, beside the models\n", cli_memory(memory, (double)cost->memory));
-    printf("disk      about %s of results\n", cli_memory(disk, cost->disk));
-}
-
-static spot_status json_background(spot_ctx *c, const spot_background_cost *cost)
-{
-    spot_json j;
-
-    SPOT_TRY(spot_json_open(c, &j));
-    spot_json_put_int(&j, "schema", 1);
-    spot_json_put_text(&j, "study", "background");
-    spot_json_put_int(&j, "models", cost->units);
-    spot_json_put_int(&j, "runs", cost->runs);
-    spot_json_put_int(&j, "targets", cost->targets);
-    spot_json_put_int(&j, "backgrounds", cost->backgrounds);
-    spot_json_put_number(&j, "looks", "%.0f", cost->looks);
-    spot_json_put_number(&j, "trained", "%.0f", cost->trained);
-    spot_json_put_number(&j, "multiplications", "%.0f", cost->multiplied);
-    spot_json_put_number(&j, "disk_bytes", "%.0f", cost->disk);
-    spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);
-    spot_json_put_int(&j, "world_memory_bytes", (long long)cost->world);
-    spot_json_print(&j, stdout);
-    return SPOT_OK;
-}
-
-static spot_status plan_background(spot_ctx *c, const plan_flags *o, const char *text, size_t len)
-{
-    spot_background_config cfg;
-    spot_background_cost cost;
-    spot_status s = spot_background_parse(c, &cfg, text, len, o->config);
-
-    if (s == SPOT_OK) s = spot_background_cost_of(c, &cfg, &cost);
-    if (s == SPOT_OK && o->json) s = json_background(c, &cost);
-    else if (s == SPOT_OK) text_background(&cfg, &cost, c->threads);
-    spot_memory_close(&cfg.memory);
-    return s;
-}
-
-/* ---- an examination ---- */
-
-static void text_examine(const spot_examine_config *cfg, const spot_examine_cost *cost)
-{
-    char memory[32], disk[32];
-
-    printf("models     %d\nexaminers  %d, each with %d seed%s\n", cfg->models, cfg->examiners, cfg->search.seeds,
-           cfg->search.seeds == 1 ? "" : "s");
-    printf("objects    %d\nsearches   %d\n", cost->objects, cost->units);
-    if (cost->trained > 0) printf("training   %.0f renders of %d pixels a side, all passes\n", cost->trained, cfg->render.size);
-    printf("renders    %.0f in searches, %.0f for maps of failures\n", cost->renders, cost->maps);
-    printf("memory     %s, beside models and meshes\n", cli_memory(memory, (double)cost->memory));
-    printf("disk       about %s of results\n", cli_memory(disk, cost->disk));
-}
-
-static spot_status json_examine(spot_ctx *c, const spot_examine_config *cfg, const spot_examine_cost *cost)
-{
-    spot_json j;
-
-    SPOT_TRY(spot_json_open(c, &j));
-    spot_json_put_int(&j, "schema", 1);
-    spot_json_put_text(&j, "study", "examine");
-    spot_json_put_int(&j, "models", cfg->models);
-    spot_json_put_int(&j, "objects", cost->objects);
-    spot_json_put_int(&j, "searches", cost->units);
-    spot_json_put_number(&j, "renders", "%.0f", cost->renders);
-    spot_json_put_number(&j, "maps", "%.0f", cost->maps);
-    spot_json_put_number(&j, "trained", "%.0f", cost->trained);
-    spot_json_put_number(&j, "disk_bytes", "%.0f", cost->disk);
-    spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);
-    spot_json_print(&j, stdout);
-    return SPOT_OK;
-}
-
-static spot_status plan_examine(spot_ctx *c, const plan_flags *o, const char *text, size_t len)
-{
-    spot_examine_config cfg;
-    spot_examine_cost cost;
-    spot_status s = spot_examine_parse(c, &cfg, text, len, o->config);
-
-    if (s == SPOT_OK) s = spot_examine_cost_of(c, &cfg, &cost);
-    if (s == SPOT_OK && o->json) s = json_examine(c, &cfg, &cost);
-    else if (s == SPOT_OK) text_examine(&cfg, &cost);
-    spot_memory_close(&cfg.memory);
-    return s;
-}
-
 /* ---- the command ---- */
 
 static spot_status plan_any(spot_ctx *c, void *input)
 {
     const plan_flags *o = input;
+    const cli_plan any = { o->config, o->json, o->quick };
     char study[64], *text;
     size_t n;
     spot_status s = spot_yaml_text(c, &text, &n, o->config);
 
     if (s == SPOT_OK) s = spot_yaml_word_of(c, study, sizeof study, text, n, o->config, "study");
-    if (s == SPOT_OK && !strcmp(study, spot_background_study.name)) s = plan_background(c, o, text, n);
-    else if (s == SPOT_OK && !strcmp(study, spot_examine_study.name)) s = plan_examine(c, o, text, n);
+    if (s == SPOT_OK && !strcmp(study, spot_background_study.name)) s = cli_plan_background(c, &any, text, n);
+    else if (s == SPOT_OK && !strcmp(study, spot_examine_study.name)) s = cli_plan_examine(c, &any, text, n);
+    else if (s == SPOT_OK && !strcmp(study, spot_shifts_study.name)) s = cli_plan_shifts(c, &any, text, n);
     else if (s == SPOT_OK) s = plan_sweep(c, o, text, n);
     free(text);
     return s;
@@ -355,7 +255,8 @@ const cli_command cli_plan_command = {
     "  spotter plan configs/quickstart.yaml --json --quick\n"
     "  spotter plan configs/background_paper.yaml",
     "Shows every experimental configuration (EC) that a sweep would draw, and the memory, disk and time that it would take; of "
-    "a study of backgrounds its settings, the pictures to look at, memory and disk.",
+    "a study of shifts its pictures, memory, disk and time; of a study of backgrounds and an examination what they look at, "
+    "memory and disk.",
     table,
     .work = plan_any, CLI_OPTIONS(config), .machine = true
 };

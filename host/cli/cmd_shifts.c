@@ -85,8 +85,9 @@ static spot_status run_config(spot_ctx *c, void *config, void *flags)
 
     SPOT_TRY(spot_shifts_planted(c, cfg, out));
     SPOT_TRY(spot_shifts_cost_of(c, cfg, &cost));
-    spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory, beside networks "
-             "and decoding", cost.units, cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));
+    spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory", cost.units,
+             cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));
+    SPOT_TRY(cli_study_room(c, cost.memory));
     s = run_units(c, o, cfg, &results, &report);
     if (s == SPOT_OK) s = write_pages(c, o, &results);
     s = cli_study_end(c, s, &o->study, &report, CLI_COUNTS({ "pictures", cost.pictures },

@@ -1,6 +1,8 @@
 /* study_command.c - a study's command: its config, its run, its end. */
 #include "cli/study_command.h"
 
+#include "base/room.h"
+
 void cli_study_check(const struct argp_state *state, void *flags)
 {
     cli_study_flags *f = flags;
@@ -28,6 +30,18 @@ spot_run_place cli_study_place(const cli_study_flags *f)
 
     place.seconds = cli_limit_time(f->max_seconds);
     return place;
+}
+
+spot_status cli_study_room(spot_ctx *c, size_t memory)
+{
+    const size_t now = spot_resident_now(), more = memory > now ? memory - now : 0;
+    const char *whose;
+    const size_t left = spot_room_of_all(&whose);
+    char takes[32], leaves[32];
+
+    if (more <= left) return SPOT_OK;
+    return spot_fail(c, SPOT_NOMEM, "{study.memory} this run takes %s more memory, and %s leaves %s; give more memory, smaller "
+                     "pictures or fewer --threads", cli_memory(takes, (double)more), whose, cli_memory(leaves, (double)left));
 }
 
 spot_status cli_study_end(spot_ctx *c, spot_status s, const cli_study_flags *f, const spot_run_report *r, const cli_count *more,

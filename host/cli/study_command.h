@@ -49,6 +49,9 @@ spot_status cli_study_run(spot_ctx *c, const spot_study *y, cli_study_step *fill
 /* The place of the run; its time limit begins now. */
 spot_run_place cli_study_place(const cli_study_flags *f);
 
+/* SPOT_NOMEM, before the run, where it would take this process to more bytes than machine, control group or limit leave. */
+spot_status cli_study_room(spot_ctx *c, size_t memory);
+
 /* After the run, with or without success: erases the progress bar and prints --json's object, in which these numbers, whole
  * ones, follow those of every study. Returns s; without --json the command prints its results next. */
 typedef struct { const char *name; double value; } cli_count;

@@ -1,19 +1,28 @@
 /* examine_cost.c - the renders, the memory and the disk of a run, before it starts. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/folder.h"
 #include "examine/examine_networks.h"
 #include "examine/failure_parts.h"
+#include "formats/picture.h"
+#include "models/predictor_memory.h"
+#include "spotter/model.h"
+#include "study/process_memory.h"
 
 enum { ALWAYS = 64 + 256 };            /* renders of an object that no search has a part in */
 
-/* Objects that a network learns, and renders in training. */
-static void add_training(const spot_examine_objects_list *o, const spot_examine_model *m, spot_examine_cost *cost)
+/* Objects that a network learns, renders in training, and the memory of it. */
+static spot_status add_training(spot_ctx *c, spot_examine_objects_list *o, const spot_examine_model *m, spot_examine_cost *cost,
+                                size_t *most)
 {
     double objects = 0;
+    size_t bytes;
     int epochs;
 
-    if (!spot_examine_is_trained(m)) return;
+    if (!spot_examine_is_trained(m)) return SPOT_OK;
     for (int k = 0; k < o->list.classes; k++) {
         int from, n;
         spot_examine_learned(o, m, k, &from, &n);
@@ -21,6 +30,61 @@ static void add_training(const spot_examine_objects_list *o, const spot_examine_
     }
     const double images = spot_examine_passes(m, objects, &epochs);
     cost->trained += images * epochs;
+    SPOT_TRY(spot_examine_training_bytes(c, &bytes, m, o, (int)objects));
+    *most = bytes > *most ? bytes : *most;
+    return SPOT_OK;
+}
+
+/* The backgrounds as squares, and the decoding of the largest, one at a time. */
+static spot_status backgrounds_bytes(spot_ctx *c, size_t *bytes, const spot_examine_config *cfg)
+{
+    const size_t square = 3 * (size_t)cfg->render.size * (size_t)cfg->render.size;
+    spot_ctx one = *c;
+    spot_folder f = { 0 };
+
+    *bytes = 0;
+    if (!cfg->render.pictures[0]) return SPOT_OK;
+    one.threads = 1;
+    SPOT_TRY(spot_folder_pictures(c, &f, cfg->render.pictures));
+    *bytes = (size_t)f.n * square;
+    for (int i = 0; i < f.n; i++) {
+        char path[SPOT_EXAMINE_PATH];
+        const char *const picture[] = { path };
+        snprintf(path, sizeof path, "%s/%s", cfg->render.pictures, f.path[i]);
+        const size_t all = (size_t)f.n * square + spot_pictures_bytes(&one, picture, 1, &(spot_picture_reading){ 0 },
+                                                                      cfg->render.size, cfg->render.size);
+        *bytes = all > *bytes ? all : *bytes;
+    }
+    *bytes += (size_t)f.n * square;        /* those in the memory of the device */
+    spot_folder_close(&f);
+    return SPOT_OK;
+}
+
+/* The greater of the memory of training and of a network that looks. */
+static spot_status networks_bytes(spot_ctx *c, size_t *bytes, const spot_examine_config *cfg, size_t training)
+{
+    const char **path = malloc(((size_t)cfg->models + 1) * sizeof *path);
+    spot_ctx quiet = spot_quiet_of(c);
+
+    if (!path) return spot_fail(c, SPOT_NOMEM, "no memory for %d models", cfg->models);
+    for (int m = 0; m < cfg->models; m++) path[m] = cfg->model[m].weights;
+    const int most = c->device ? SPOT_EXAMINE_DEVICE_BATCH : SPOT_EXAMINE_BATCH;
+    *bytes = spot_predictor_memory(&quiet, path, cfg->models,
+                                   &(spot_predictor_work){ cfg->render.size, SPOT_FP32, most });
+    *bytes = (*bytes > training ? *bytes : training) + spot_largest_file(path, cfg->models);
+    free(path);
+    return spot_check_stop(c);
+}
+
+static spot_status add_memory(spot_ctx *c, spot_examine_cost *cost, const spot_examine_config *cfg, size_t process,
+                              size_t training)
+{
+    size_t networks = 0, backgrounds = 0;
+
+    SPOT_TRY(networks_bytes(c, &networks, cfg, training));
+    SPOT_TRY(backgrounds_bytes(c, &backgrounds, cfg));
+    cost->memory += process + networks + backgrounds;
+    return SPOT_OK;
 }
 
 /* Renders of a search, means over the examiners: those that one asks for, those that test points; the most that one asks
@@ -44,6 +108,8 @@ spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, sp
 {
     spot_examine_config *own = malloc(sizeof *own);
     spot_examine_objects_list o;
+    const size_t process = spot_process_memory();
+    size_t training = 0;
     spot_status s;
     double held = 0;
 
@@ -60,14 +126,15 @@ spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, sp
         if (own->objects.choice != SPOT_OBJECTS_BEST) held = 0;
         cost->renders = cost->units * (all.asked + all.tests) +
                         own->models * ((double)cost->objects * ALWAYS + held * own->objects.views);
-        for (int m = 0; m < own->models; m++) add_training(&o, &own->model[m], cost);
+        for (int m = 0; m < own->models && s == SPOT_OK; m++) s = add_training(c, &o, &own->model[m], cost, &training);
         spot_factor_space space;
         spot_conditions fixed;
-        s = spot_examine_space(c, &space, &fixed, own);
+        if (s == SPOT_OK) s = spot_examine_space(c, &space, &fixed, own);
         const spot_failure_spent maps = s ? (spot_failure_spent){ 0, 0 } : spot_failure_renders(own, space.dims);
         cost->maps = maps.maps + maps.scans;
         cost->disk = cost->maps * (8 * SPOT_FACTORS + 9) + cost->units * (all.asked * (8 * SPOT_FACTORS + 9) + 4096);
         cost->memory = (size_t)(cost->objects * all.most * (8 * SPOT_FACTORS + 9)) + SPOT_EXAMINE_BATCH * 16 * pixels;
+        if (s == SPOT_OK) s = add_memory(c, cost, own, process, training);
     }
     spot_examine_objects_close(c, &o);
     free(own);

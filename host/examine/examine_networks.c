@@ -121,14 +121,51 @@ static spot_model_config config_of(const spot_examine_model *m, int epochs)
     return cfg;
 }
 
+static spot_pixel_training training_of(const spot_ctx *c, pupil *u, double images)
+{
+    return (spot_pixel_training){ .size = u->o->cfg->render.size, .classes = u->classes, .images = (int)images,
+                                  .loss = SPOT_SOFTMAX, .draw = draw_lesson, .user = u, .ahead = !c->device,
+                                  .seed = u->m->seed, .number = 1u << 30, .stage = "examine: train" };
+}
+
+static size_t bytes_of_render(const spot_examine_objects_list *o)
+{
+    return 3 * (size_t)o->cfg->render.size * (size_t)o->cfg->render.size;
+}
+
+/* Bytes of renders that may stay in memory. */
+static size_t room_for_renders(void)
+{
+    const char *whose;
+    const size_t room = spot_room_of_memory("", &whose) / 3;
+
+    return room < MOST_KEPT ? room : MOST_KEPT;
+}
+
+spot_status spot_examine_training_bytes(spot_ctx *c, size_t *bytes, const spot_examine_model *m, spot_examine_objects_list *o,
+                                        int objects)
+{
+    pupil u = { .m = m, .o = o, .classes = o->list.classes, .objects = objects };
+    int epochs;
+    const double images = spot_examine_passes(m, objects, &epochs), kept = images * (double)bytes_of_render(o);
+    const spot_model_config cfg = config_of(m, epochs);
+    const spot_pixel_training how = training_of(c, &u, images);
+    spot_arena a = spot_arena_counting();
+    spot_model net;
+
+    *bytes = 0;
+    if (!epochs || !(images >= 1) || images > 2e9) return SPOT_OK;         /* the training says why it cannot be */
+    SPOT_TRY(spot_model_train_pixels(c, &a, &net, NULL, &how, &cfg, NULL));
+    *bytes = a.peak + (kept <= (double)room_for_renders() ? (size_t)kept : 0) + (size_t)m->batch * 2 * bytes_of_render(o);
+    return SPOT_OK;
+}
+
 static spot_status train_network(spot_ctx *c, const char *path, pupil *u)
 {
     int epochs;
     const double images = spot_examine_passes(u->m, u->objects, &epochs);
     const spot_model_config cfg = config_of(u->m, epochs);
-    const spot_pixel_training how = { .size = u->drawer->settings.size, .classes = u->classes, .images = (int)images,
-                                      .loss = SPOT_SOFTMAX, .draw = draw_lesson, .user = u, .ahead = !c->device,
-                                      .seed = u->m->seed, .number = 1u << 30, .stage = "examine: train" };
+    const spot_pixel_training how = training_of(c, u, images);
     spot_arena a = spot_arena_counting();
     spot_model m;
     spot_status s;
@@ -179,15 +216,12 @@ static spot_status list_objects(spot_ctx *c, pupil *u, spot_examine_objects_list
 
 static spot_status open_pupil(spot_ctx *c, pupil *u, spot_examine_objects_list *o)
 {
-    const size_t batch = (size_t)u->m->batch, images = (size_t)u->m->renders * (size_t)u->objects;
-    const char *whose;
-    size_t room = spot_room_of_memory("", &whose) / 3;
+    const size_t batch = (size_t)u->m->batch, images = (size_t)u->m->renders * (size_t)u->objects, room = room_for_renders();
 
-    u->square = 3 * (size_t)o->cfg->render.size * (size_t)o->cfg->render.size;
+    u->square = bytes_of_render(o);
     u->shot = malloc(batch * sizeof *u->shot);
     u->at = malloc(batch * sizeof *u->at);
     if (!u->shot || !u->at) return spot_fail(c, SPOT_NOMEM, "no memory for a batch of %zu renders", batch);
-    room = room < MOST_KEPT ? room : MOST_KEPT;
     if (images <= room / u->square) {
         u->kept = malloc(images * u->square);
         u->has = calloc(images, sizeof *u->has);

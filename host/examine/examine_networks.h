@@ -12,6 +12,10 @@ void spot_examine_network_path(char path[SPOT_EXAMINE_PATH], const char *out, co
 spot_status spot_examine_train(spot_ctx *c, const char *out, const spot_examine_model *m, spot_examine_objects_list *o,
                                const spot_examine_backgrounds *pictures);
 
+/* The memory of that training on so many objects, without their meshes. */
+spot_status spot_examine_training_bytes(spot_ctx *c, size_t *bytes, const spot_examine_model *m, spot_examine_objects_list *o,
+                                        int objects);
+
 /* Renders of one pass over the model's objects, and passes; 0 passes: more than SPOT_MAX_EPOCHS. */
 double spot_examine_passes(const spot_examine_model *m, double objects, int *epochs);
 

@@ -30,6 +30,13 @@ void              spot_plant_model_path(char path[SPOT_PLANT_PATH], const char *
 /* plant_models.c: trains every model whose file is missing. */
 spot_status spot_plant_models(spot_ctx *c, const char *dir, const spot_plant_config *cfg);
 
+/* The memory of the training that takes most, with its pictures, and of all models and the look that takes most. */
+spot_status spot_plant_models_bytes(spot_ctx *c, size_t *training, size_t *looking, const spot_plant_config *cfg);
+
+/* Trains a model of the recipe for one pass over a few pictures, and has it look at them: seconds of a picture. */
+typedef struct { double draw, learn, look; } spot_plant_pace;
+spot_status spot_plant_time(spot_ctx *c, spot_plant_pace *pace, const spot_plant_config *cfg, const spot_plant_recipe *r);
+
 /* plant_truth.c: DIR/truth.csv, unless it is there. */
 spot_status spot_plant_measure(spot_ctx *c, const char *dir, const spot_plant_config *cfg);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "models/network.h"
 #include "shifts/plant_make.h"
 #include "spotter/model.h"
 #include "spotter/rng.h"
@@ -103,6 +104,12 @@ static spot_status open_lessons(spot_ctx *c, lessons *l, const spot_plant_config
 
 /* -- training ------------------------------------------------------------------------------------------------------ */
 
+static spot_pixel_training training_of(const lessons *l, const spot_plant_config *cfg, const spot_plant_recipe *r)
+{
+    return (spot_pixel_training){ .size = cfg->size, .classes = cfg->classes, .images = l->n, .loss = SPOT_SIGMOID,
+                                  .rgb = l->rgb, .cls = l->cls, .seed = cfg->seed, .number = (uint32_t)r->number };
+}
+
 /* Trains a model, with memory of its own. */
 static spot_status train_model(spot_ctx *c, const char *path, const spot_plant_config *cfg, const spot_plant_recipe *r)
 {
@@ -110,8 +117,7 @@ static spot_status train_model(spot_ctx *c, const char *path, const spot_plant_c
     spot_arena a = spot_arena_counting();
     lessons l;
     spot_status s = open_lessons(c, &l, cfg, r);
-    const spot_pixel_training training = { .size = cfg->size, .classes = cfg->classes, .images = l.n, .loss = SPOT_SIGMOID,
-                                           .rgb = l.rgb, .cls = l.cls, .seed = cfg->seed, .number = (uint32_t)r->number };
+    const spot_pixel_training training = training_of(&l, cfg, r);
     spot_model m;
 
     if (!s) s = spot_model_train_pixels(c, &a, &m, NULL, &training, &how, NULL);
@@ -137,4 +143,96 @@ spot_status spot_plant_models(spot_ctx *c, const char *dir, const spot_plant_con
     }
     spot_tell(c, "plant: models", -1, cfg->models, cfg->models, "");
     return SPOT_OK;
+}
+
+spot_status spot_plant_models_bytes(spot_ctx *c, size_t *training, size_t *looking, const spot_plant_config *cfg)
+{
+    static uint8_t nothing;                /* a counting arena reads no picture */
+    static int none;
+    const int block = cfg->size > 96 ? 64 : 256, most = cfg->truth * cfg->classes, n = most > block ? most : block;
+    size_t weights = 0;
+
+    *training = *looking = 0;
+    for (int k = 0; k < cfg->models; k++) {
+        const spot_plant_recipe r = spot_plant_recipe_of(cfg, k);
+        const spot_model_config how = config_of(&r);
+        const lessons l = { &nothing, &none, r.train };
+        const spot_pixel_training lesson = training_of(&l, cfg, &r);
+        spot_arena a = spot_arena_counting(), scratch = spot_arena_counting(), loaded = spot_arena_counting();
+        spot_model m;
+        SPOT_TRY(spot_model_train_pixels(c, &a, &m, NULL, &lesson, &how, NULL));
+        SPOT_TRY(spot_model_infer(c, &scratch, NULL, NULL, &m, NULL, n, cfg->size));
+        const size_t all = a.peak + (size_t)r.train * (3 * (size_t)cfg->size * (size_t)cfg->size + sizeof(spot_plant_picture));
+        *training = all > *training ? all : *training;
+        *looking = scratch.peak > *looking ? scratch.peak : *looking;
+        SPOT_TRY(spot_model_take(c, &loaded, &m, SPOT_ARCH_RESNET18, r.width, cfg->classes));
+        weights += loaded.peak;
+    }
+    *looking += weights;
+    return SPOT_OK;
+}
+
+/* ---- the pace ---- */
+
+/* The second of two equal calls, since the first warms up. */
+static spot_status time_look(spot_ctx *c, double *seconds, const spot_model *m, const lessons *l, const spot_plant_config *cfg)
+{
+    float *logit = malloc((size_t)l->n * (size_t)cfg->classes * sizeof *logit);
+    spot_arena a = spot_arena_counting();
+    spot_status s = logit ? spot_model_infer(c, &a, logit, NULL, m, l->rgb, l->n, cfg->size)
+                          : spot_fail(c, SPOT_NOMEM, "no memory to time a model");
+
+    if (s == SPOT_OK) s = spot_arena_open(c, &a, a.peak);
+    for (int turn = 0; turn < 2 && s == SPOT_OK; turn++) {
+        const double since = spot_clock();
+        a.used = 0;
+        s = spot_model_infer(c, &a, logit, NULL, m, l->rgb, l->n, cfg->size);
+        *seconds = (spot_clock() - since) / l->n;
+    }
+    spot_arena_close(&a);
+    free(logit);
+    return s;
+}
+
+/* Two passes more cost what two passes cost: what comes once is left out. */
+static spot_status time_training(spot_ctx *c, spot_plant_pace *pace, const lessons *l, const spot_plant_config *cfg,
+                                 const spot_plant_recipe *r)
+{
+    const spot_pixel_training training = training_of(l, cfg, r);
+    spot_model_config how = config_of(r);
+    spot_arena a = spot_arena_counting();
+    double spent[2] = { 0 };
+    spot_model m;
+    spot_status s;
+
+    how.epochs = 3;
+    s = spot_model_train_pixels(c, &a, &m, NULL, &training, &how, NULL);
+    if (s == SPOT_OK) s = spot_arena_open(c, &a, a.peak);
+    for (int turn = 0; turn < 2 && s == SPOT_OK; turn++) {
+        const double since = spot_clock();
+        a.used = 0, how.epochs = 1 + 2 * turn;
+        s = spot_model_train_pixels(c, &a, &m, NULL, &training, &how, NULL);
+        spent[turn] = spot_clock() - since;
+    }
+    pace->learn = (spent[1] - spent[0]) / (2.0 * l->n);
+    if (pace->learn <= 0) pace->learn = spent[1] / (3.0 * l->n);
+    if (s == SPOT_OK) s = time_look(c, &pace->look, &m, l, cfg);
+    spot_arena_close(&a);
+    return s;
+}
+
+spot_status spot_plant_time(spot_ctx *c, spot_plant_pace *pace, const spot_plant_config *cfg, const spot_plant_recipe *r)
+{
+    spot_plant_recipe few = *r;
+    const double since = spot_clock();
+    lessons l;
+    spot_status s;
+
+    *pace = (spot_plant_pace){ 0 };
+    if (few.train > 4 * BATCH) few.train = 4 * BATCH;
+    s = open_lessons(c, &l, cfg, &few);
+    pace->draw = (spot_clock() - since) / few.train;
+    if (s == SPOT_OK) s = time_training(c, pace, &l, cfg, &few);
+    close_lessons(&l);
+    return s;
 }

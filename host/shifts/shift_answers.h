@@ -54,8 +54,10 @@ void        spot_shift_answers_close(spot_shift_answers *a);
 /* Fills the answers of the models that look at the pictures, for one unit. Answers are kept in the cache. */
 spot_status spot_shift_answers_look(spot_ctx *c, spot_shift_answers *a, int unit);
 
-/* shift_look.c: fills a->network. look_bytes: memory of the decoded pictures while models look at a folder of `pictures`. */
+/* shift_look.c: fills a->network. network_bytes: memory of the model that takes most while it looks at a folder of `pictures`;
+ * one that cannot be opened counts nothing. look_bytes: memory of the decoded pictures then. */
 spot_status spot_shift_networks_open(spot_ctx *c, spot_shift_answers *a);
+size_t      spot_shift_network_bytes(spot_ctx *c, const spot_shifts_config *cfg, int pictures);
 size_t      spot_shift_look_bytes(const spot_shifts_config *cfg, int pictures);
 
 /* The word of an answer; its index, added where it is new (-1: no memory). */

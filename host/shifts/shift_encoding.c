@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -22,6 +23,17 @@ static void embedding_path(char *path, size_t size, const spot_shift_encoding *e
     snprintf(path, size, "%s/%s.safetensors", e->cfg->encoder.embeddings, id);
     if (access(path, F_OK)) snprintf(path, size, "%s/%s.npy", e->cfg->encoder.embeddings, id);
     else if (!file_alone) snprintf(path, size, "%s/%s.safetensors:embeddings", e->cfg->encoder.embeddings, id);
+}
+
+size_t spot_shift_embedding_bytes(const spot_shifts_config *cfg, const char *id)
+{
+    const spot_shift_encoding e = { .cfg = cfg };
+    char path[SPOT_SHIFT_PATH + 600];
+    struct stat st;
+
+    if (!cfg->encoder.embeddings[0]) return 0;
+    embedding_path(path, sizeof path, &e, id, true);
+    return stat(path, &st) ? 0 : 3 * (size_t)st.st_size;
 }
 
 /* Reads rows and ids; *rows is malloc'd. All files have the same number of columns. */
@@ -99,17 +111,25 @@ static spot_status check_thresholds(spot_ctx *c, const spot_shift_encoding *e)
                      chosen, label[0] ? label : e->name);
 }
 
-static spot_status open_encoder(spot_ctx *c, spot_shift_encoding *e)
+spot_encoder_options spot_shift_encoder_options(const spot_shifts_config *cfg)
 {
-    const spot_shift_encoder *s = &e->cfg->encoder;
+    const spot_shift_encoder *s = &cfg->encoder;
     spot_encoder_options o = spot_encoder_defaults();
-    const spot_encoder_info *info;
 
     o.vocabulary = s->vocabulary[0] ? s->vocabulary : NULL;
     o.clip.config = s->config[0] ? s->config : NULL;
     o.clip.image_heads = s->image_heads, o.clip.text_heads = s->text_heads;
     o.clip.precision = (spot_precision)s->precision;
-    o.reading = e->cfg->data.reading;
+    o.reading = cfg->data.reading;
+    return o;
+}
+
+static spot_status open_encoder(spot_ctx *c, spot_shift_encoding *e)
+{
+    const spot_shift_encoder *s = &e->cfg->encoder;
+    const spot_encoder_options o = spot_shift_encoder_options(e->cfg);
+    const spot_encoder_info *info;
+
     SPOT_TRY(spot_encoder_open(c, &e->encoder, s->weights, &o));
     info = spot_encoder_about(e->encoder);
     if (!info->has_images || !info->has_texts)

@@ -28,6 +28,13 @@ typedef struct {
     spot_shift_progress *progress;
 } spot_shift_encoding;
 
+/* How the encoder of a config is opened. */
+spot_encoder_options spot_shift_encoder_options(const spot_shifts_config *cfg);
+
+/* The memory of a unit's embeddings where they come from files: as the file has them, as numbers, in the order of the
+ * pictures. 0: there is no such file. */
+size_t spot_shift_embedding_bytes(const spot_shifts_config *cfg, const char *id);
+
 /* SPOT_USAGE when thresholds were chosen for another encoder. Does nothing where the config has no encoder. Close also after a
  * failure. */
 spot_status spot_shift_encoding_open (spot_ctx *c, spot_shift_encoding *e, const spot_shifts_config *cfg,

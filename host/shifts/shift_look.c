@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/greatest.h"
 #include "shifts/shift_answers.h"
@@ -72,6 +73,46 @@ spot_status spot_shift_networks_open(spot_ctx *c, spot_shift_answers *a)
         SPOT_TRY(open_network(c, a, m));
     }
     return SPOT_OK;
+}
+
+/* Whether an earlier model has a file of the same size for pictures of the same shape: it takes the same memory. */
+static bool is_counted(const spot_shifts_config *cfg, int model, off_t size)
+{
+    const spot_shift_model *m = &cfg->model[model];
+    struct stat st;
+
+    for (int k = 0; k < model; k++)
+        if (cfg->model[k].weights[0] && cfg->model[k].crop == m->crop && !stat(cfg->model[k].weights, &st)
+            && st.st_size == size) return true;
+    return false;
+}
+
+/* Scratch is for a whole block of pictures; of fewer, the rest of it stays untouched. */
+static size_t bytes_for(const spot_encoder_info *about, off_t weights, int pictures)
+{
+    const size_t part = 2 * (size_t)weights + about->bytes / (size_t)about->picture_block * (size_t)pictures;
+
+    return part < about->bytes ? part : about->bytes;
+}
+
+size_t spot_shift_network_bytes(spot_ctx *c, const spot_shifts_config *cfg, int pictures)
+{
+    size_t most = 0;
+
+    for (int m = 0; m < cfg->models; m++) {
+        const spot_encoder_options o = options_of(cfg, &cfg->model[m]);
+        spot_encoder *e = NULL;
+        struct stat st;
+        if (!cfg->model[m].weights[0] || stat(cfg->model[m].weights, &st) || is_counted(cfg, m, st.st_size)) continue;
+        if (spot_check_stop(c) || spot_encoder_open(c, &e, cfg->model[m].weights, &o)) {
+            spot_forget(c);                    /* the run says why */
+            continue;
+        }
+        const size_t bytes = bytes_for(spot_encoder_about(e), st.st_size, pictures);
+        most = bytes > most ? bytes : most;
+        spot_encoder_close(c, e);
+    }
+    return most;
 }
 
 /* ---- decoding ---- */

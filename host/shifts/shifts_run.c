@@ -195,33 +195,3 @@ spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const sp
     close_run(c, v);
     return s;
 }
-
-/* ---- cost ---- */
-
-/* A unit's similarities twice and the decoded pictures that models look at; the names and answers of all missing units. */
-spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot_shifts_cost *cost)
-{
-    spot_shift_classes k;
-    spot_status s = spot_shift_classes_open(c, &k, cfg);
-    size_t most = 0, names = 0;
-    int largest = 0;
-
-    *cost = (spot_shifts_cost){ .units = spot_shift_units(cfg), .classes = k.n };
-    for (int u = 0; u < cost->units && s == SPOT_OK; u++) {
-        spot_shift_pictures p;
-        spot_shift_column column[SPOT_SHIFT_COLUMNS];
-        const int columns = spot_shift_columns(column, cfg, spot_shift_unit_at(cfg, u));
-        s = spot_shift_pictures_open(c, &p, cfg, &k, spot_shift_unit_at(cfg, u), NULL);
-        const size_t own = (size_t)p.list.n * (2 * (size_t)columns * sizeof(float) + 64);
-        most = own > most ? own : most;
-        largest = p.list.n > largest ? p.list.n : largest;
-        cost->pictures += p.list.n;
-        for (int i = 0; i < p.list.n && s == SPOT_OK; i++) names += strlen(p.list.path[i]) + 1;
-        spot_shift_pictures_close(&p);
-    }
-    cost->memory = most + names + spot_shift_look_bytes(cfg, largest)
-                 + (size_t)cost->pictures * (48 + (size_t)cfg->models * sizeof(int))
-                 + (size_t)cost->classes * (size_t)(1 + cfg->shifts) * (size_t)(1 + cfg->models) * 2 * sizeof(double);
-    spot_shift_classes_close(&k);
-    return s;
-}

@@ -318,7 +318,9 @@ spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, 
 /* units: models. runs: the config's own and its variants. disk: bytes of all results. looks: pictures of all runs, without
  * those whose answers another run has. trained: pictures that the models of a planted world learn from, all passes; multiplied:
  * the multiplications that they take, by their architectures: three times those of a forward pass, five times against FGSM.
- * memory: of the greatest run; world: while a planted world is made, with one model for each thread of c. */
+ * memory: the most bytes that the whole process takes in the greatest run, with networks and the decoding of the largest
+ * pictures, whose headers tell their sizes, without programs that predict; world: while a planted world is made, with one model
+ * for each thread of c. */
 typedef struct {
     int    units, targets, backgrounds, runs;
     double looks, trained, multiplied, disk;

@@ -269,6 +269,8 @@ spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const 
 /* The study, for `spotter status` and `spotter merge` (work.h). */
 extern const struct spot_study spot_examine_study;
 
+/* memory: the most bytes that the whole process takes, with networks, training and the decoding of the largest background,
+ * without meshes and programs that predict. */
 typedef struct { int units, objects; double renders, maps, trained; size_t memory; double disk; } spot_examine_cost;
 spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, spot_examine_cost *cost);
 

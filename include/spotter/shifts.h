@@ -309,9 +309,16 @@ typedef struct {
 spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_options *o,
                             spot_run_report *report);
 
-/* The size of a run: units, pictures, peak bytes beside those of networks and of reading pictures. */
-typedef struct { int units, classes, pictures; size_t memory; } spot_shifts_cost;
+/* The size of a run: units, pictures, models; the most bytes that the whole process takes, with networks and the decoding of
+ * the largest pictures, whose headers tell their sizes; bytes of the run directory. A planted world counts with its settings
+ * where cfg does not say where it lies. */
+typedef struct { int units, classes, pictures, models; size_t memory; double disk; } spot_shifts_cost;
 spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot_shifts_cost *cost);
+
+/* The seconds of such a run on c, by timing a small part of everything: a block of pictures by the encoder and by each model,
+ * some files, and of a planted world that is not made yet, its drawing and training. *calibration: the seconds of that. */
+spot_status spot_shifts_time_of(spot_ctx *c, const spot_shifts_config *cfg, const spot_shifts_cost *cost, double *seconds,
+                                double *calibration);
 
 /* ---- 5. a planted world ---- */
 

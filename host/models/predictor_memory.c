@@ -1,0 +1,61 @@
+/* predictor_memory.c - see predictor_memory.h. */
+#define _POSIX_C_SOURCE 200809L
+#include "models/predictor_memory.h"
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "spotter/predictor.h"
+
+static size_t size_of(const char *path)
+{
+    struct stat st;
+
+    return *path && !stat(path, &st) && S_ISREG(st.st_mode) ? (size_t)st.st_size : 0;
+}
+
+/* Networks whose files have the same size take the same memory. */
+static bool is_first_of_size(const char *const *weights, int at)
+{
+    const size_t size = size_of(weights[at]);
+
+    for (int i = 0; i < at; i++)
+        if (size_of(weights[i]) == size) return false;
+    return size > 0;
+}
+
+/* Scratch is for a whole batch; where a call has fewer pictures, the rest of it stays untouched. */
+static size_t bytes_for(const spot_predictor_info *about, size_t weights, int pictures)
+{
+    const size_t part = 2 * weights + about->bytes / (size_t)about->batch * (size_t)pictures;
+
+    return part < about->bytes ? part : about->bytes;
+}
+
+size_t spot_predictor_memory(spot_ctx *c, const char *const *weights, int n, const spot_predictor_work *w)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < n; i++) {
+        spot_predictor *p;
+        const spot_predictor_options o = { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = weights[i], .side = w->side,
+                                           .precision = w->precision };
+        if (!is_first_of_size(weights, i)) continue;
+        if (spot_check_stop(c) || spot_predictor_open(c, &p, &o)) {
+            spot_forget(c);
+            continue;
+        }
+        const size_t bytes = bytes_for(spot_predictor_about(p), size_of(weights[i]), w->pictures);
+        most = bytes > most ? bytes : most;
+        spot_predictor_close(c, p);
+    }
+    return most;
+}
+
+size_t spot_largest_file(const char *const *path, int n)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < n; i++) most = size_of(path[i]) > most ? size_of(path[i]) : most;
+    return most;
+}
