@@ -40,6 +40,11 @@ speaks='(^|[^_[:alnum:]])(v?printf|puts|putchar|perror|exit|_exit|abort|errx?|wa
 complain "prints or exits below host/cli" < <(
     files include kernels host | grep -vE '^host/(cli/|worlds/mesh_parser.c)' | xargs grep -nE "$speaks" || true)
 
+# --- A file is opened for reading by spot_file_open, which does not wait for the writer of a pipe. /proc has no pipes.
+complain "opens a file for reading past base/file.h" < <(
+    files host | grep -vE '^host/(base/(room|platform)|study/run_claim)\.c' |
+        xargs grep -nE '\bfopen\([^)]*"r' || true)
+
 # --- A failure's id is subject.fault, and fits into a context (spotter/status.h).
 complain "no id of a failure" < <(
     files kernels host | xargs grep -nE '"\{[^"}]*\} ' | grep -vE '"\{[a-z0-9_]+\.[a-z0-9_]+\} ' || true)
