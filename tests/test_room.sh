@@ -127,6 +127,7 @@ said, peak = float(said[1]) * {"MB": 1e6, "GB": 1e9}[said[2]], spent.ru_maxrss *
 assert peak <= said <= float(sys.argv[1]) * peak, f"stated {said / 1e6:.0f} MB, peak {peak / 1e6:.0f} MB"
 PY
 }
+states 1.8 discover --embeddings e.npy --labels y.npy --probs p.npy --out stated -t 2
 cp shifts/plant/models/*.safetensors net.safetensors
 for base in base huge_base; do
     cat >shifts_$base.yaml <<YAML

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/room.h"
 #include "bdm/methods.h"
 #include "cli/detector_rows.h"
 #include "cli/encoder_rows.h"
@@ -296,6 +297,14 @@ static size_t picture_memory(const discover_flags *o, const spot_subject *s)
     return !o->files.memory ? SPOT_PICTURE_MEMORY : o->files.memory > rows ? o->files.memory - rows : 1;
 }
 
+/* What the process has beside the rows, which the cost of the search counts. */
+static size_t bytes_beside(const spot_subject *s)
+{
+    const size_t now = spot_resident_now(), rows = spot_subject_bytes(s);
+
+    return now > rows ? now - rows : now;
+}
+
 static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_subject *s, const spot_discover_options *d,
                             const spot_describer *describer, spot_bytes *cost)
 {
@@ -315,6 +324,7 @@ static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_sub
     cli_progress_reset();
     spot_log(c, SPOT_LOG_INFO, "%s", s->source);
     if (how) return how;
+    cost->host += bytes_beside(s);
     if (cost->device) snprintf(device, sizeof device, ", %s of the device's",
                                cli_memory(memory, (double)cost->device));
     cli_memory(memory, (double)cost->host);
