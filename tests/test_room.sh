@@ -108,6 +108,16 @@ done
 rm -rf pipe && cp -r found pipe && rm pipe/fit.safetensors && mkfifo pipe/fit.safetensors
 run 3 "is a device or a pipe" assign pipe --embeddings e.npy --probs p.npy --out rows.csv
 
+# --- A pipe of one's own is waited for, until the program is asked to end.
+for words in "plan /dev/fd/7" "background --images im --coco /dev/fd/7 --backgrounds back --model net.safetensors --out never"; do
+    mkfifo waits && exec 7<>waits
+    # shellcheck disable=SC2086
+    timeout -k 20 1 "$spotter" $words >out 2>err </dev/null
+    code=$?                                # 124: SIGTERM ended it; 137: it did not
+    [ $code -eq 124 ] || [ $code -eq 3 ] || fail "$words: $code: $(tail -c 300 err)"
+    exec 7>&- && rm waits
+done
+
 # --- A picture of 40 million pixels: the memory that is stated is enough, and not much more. A study of backgrounds that goes
 # on decodes while its models look, so it states the sum of both.
 states()  # MOST ARGS...: peak and statement of a run that ends well; MOST: the statement as a multiple of the peak

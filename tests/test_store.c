@@ -171,7 +171,7 @@ TEST_IN_FOLDER(a_device_is_no_file)
     snprintf(path, sizeof path, "%s/pipe", root);
     assert_int_equal(mkfifo(path, 0600), 0);
     CHECK_FAILS(&c, spot_file_read(&c, path, &bytes, &n, 10), SPOT_INPUT, "file.unread: pipe");
-    assert_null(spot_file_stream(path));
+    assert_null(spot_file_stream(&c, path));
     CHECK_FAILS(&c, spot_file_write(&c, path, "x", 1), SPOT_IO, "file.failed: pipe");       /* nobody reads it */
     fd = open(path, O_RDONLY | O_NONBLOCK);
     CHECK_OK(&c, spot_file_write(&c, path, "x", 1));

@@ -3,10 +3,11 @@
  * The temp name is unique among all processes and lies in the same directory, because rename is atomic only within a file
  * system. fsync before the rename: the name never points at bytes that a power cut can lose. fsync of the directory after it:
  * the name itself stays. Works on NFS and Lustre: no locks, no O_APPEND. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE                       /* fopencookie */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,10 +286,47 @@ int spot_file_open(const char *path)
     return -1;
 }
 
-FILE *spot_file_stream(const char *path)
+/* A pipe of the shell, whose writer may be slow or never write: the stop flag is looked at while nothing comes. */
+typedef struct { int fd; const volatile sig_atomic_t *stop; } patient;
+
+static ssize_t read_patiently(void *cookie, char *bytes, size_t n)
 {
-    bool own = !strncmp(path, "/dev/", 5);
-    int fd = own ? open(path, O_RDONLY | O_CLOEXEC) : spot_file_open(path);
+    const patient *p = cookie;
+    struct pollfd in = { .fd = p->fd, .events = POLLIN };
+
+    while (!(p->stop && *p->stop)) {
+        const int ready = poll(&in, 1, 100);
+        if (ready > 0) return read(p->fd, bytes, n);
+        if (ready < 0 && errno != EINTR) return -1;
+    }
+    errno = EINTR;
+    return -1;
+}
+
+static int close_patient(void *cookie)
+{
+    const int error = close(((patient *)cookie)->fd);
+
+    free(cookie);
+    return error;
+}
+
+static FILE *open_patiently(const spot_ctx *c, const char *path)
+{
+    patient *p = malloc(sizeof *p);
+    FILE *f = NULL;
+
+    if (p) *p = (patient){ open(path, O_RDONLY | O_CLOEXEC), c->stop };
+    if (p && p->fd >= 0) f = fopencookie(p, "rb", (cookie_io_functions_t){ read_patiently, NULL, NULL, close_patient });
+    if (!f && p && p->fd >= 0) close(p->fd);
+    if (!f) free(p);
+    return f;
+}
+
+FILE *spot_file_stream(const spot_ctx *c, const char *path)
+{
+    if (!strncmp(path, "/dev/", 5)) return open_patiently(c, path);
+    const int fd = spot_file_open(path);
 
     return fd < 0 ? NULL : fdopen(fd, "rb");
 }

@@ -86,7 +86,7 @@ spot_status spot_coco_stream_bytes(spot_coco_stream *s, const uint8_t *json, siz
 spot_status spot_coco_stream_file(spot_coco_stream *s, const char *path)
 {
     static _Thread_local uint8_t piece[PIECE];
-    FILE *f = spot_file_stream(path);
+    FILE *f = spot_file_stream(s->c, path);
     spot_status how = SPOT_OK;
     size_t n;
 
@@ -95,6 +95,7 @@ spot_status spot_coco_stream_file(spot_coco_stream *s, const char *path)
         how = parse_piece(s, piece, n);
         if (!how) how = spot_check_stop(s->c);
     }
+    if (!how && ferror(f)) how = spot_check_stop(s->c);
     if (!how && ferror(f)) how = spot_fail(s->c, SPOT_IO, "{file.unread} cannot read %s: %s", path, strerror(errno));
     fclose(f);
     return how ? how : parse_end(s);

@@ -187,7 +187,7 @@ static spot_status cannot_read(spot_ctx *c, const char *path, int error)
 
 spot_status spot_yaml_text(spot_ctx *c, char **text, size_t *n, const char *path)
 {
-    FILE *f = spot_file_stream(path);
+    FILE *f = spot_file_stream(c, path);
     spot_status s = SPOT_OK;
 
     *text = NULL, *n = 0;
@@ -196,7 +196,7 @@ spot_status spot_yaml_text(spot_ctx *c, char **text, size_t *n, const char *path
     if (!*text) return fclose(f), spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     errno = 0;
     *n = fread(*text, 1, MAX_FILE + 1, f);
-    if (ferror(f)) s = cannot_read(c, path, errno);
+    if (ferror(f)) s = spot_check_stop(c) ? SPOT_STOPPED : cannot_read(c, path, errno);
     else if (*n > MAX_FILE) s = spot_fail(c, SPOT_USAGE, "%s is larger than 1 MB; this is no config", path);
     fclose(f);
     return s;

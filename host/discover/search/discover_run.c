@@ -196,15 +196,10 @@ static spot_status derive_findings(spot_ctx *c, spot_work *w)
 static bool is_older(const char *dir)
 {
     static const char top[] = "# spotter discover --config ";
-    char path[1200], line[sizeof top] = "";
-    FILE *f;
+    char path[1200], line[sizeof top];
 
     snprintf(path, sizeof path, "%s/config.yaml", dir);
-    f = spot_file_stream(path);
-    if (!f) return false;
-    if (!fgets(line, sizeof line, f)) *line = 0;
-    fclose(f);
-    return !strcmp(line, top);
+    return spot_file_peek(path, line, sizeof top - 1) == (int)sizeof top - 1 && !memcmp(line, top, sizeof top - 1);
 }
 
 spot_status spot_findings_check(spot_ctx *c, const char *dir, const spot_subject *s)

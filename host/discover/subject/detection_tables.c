@@ -21,17 +21,12 @@ static const struct { const char *name, *top; } table[TABLES] = {
  * is there. */
 static bool look_at(char path[PATH], const char *dir, int i, bool *ours)
 {
-    char line[128] = "";
-    FILE *f;
+    const int all = (int)strlen(table[i].top);
+    char line[128];
 
     snprintf(path, PATH, "%s/%s", dir, table[i].name);
-    *ours = false;
-    if (access(path, F_OK)) return false;
-    f = spot_file_stream(path);
-    if (!f) return true;
-    *ours = fgets(line, (int)strlen(table[i].top) + 1, f) && !strcmp(line, table[i].top);
-    fclose(f);
-    return true;
+    *ours = spot_file_peek(path, line, (size_t)all) == all && !memcmp(line, table[i].top, (size_t)all);
+    return !access(path, F_OK);
 }
 
 spot_status spot_tables_check(spot_ctx *c, const char *dir)
