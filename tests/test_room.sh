@@ -152,6 +152,21 @@ ground=(--masks mask --model net.safetensors --n 4 --size 64 -t 2)
 states 1.5 shifts shifts_huge_base.yaml --out s_huge -t 2
 states 1.8 background --images huge_im --backgrounds back "${ground[@]}" --out b_huge
 states 1.8 background --images im --backgrounds huge_back "${ground[@]}" --out g_huge
+mkdir -p objects/a objects/b
+{
+    printf 'v %s\n' '0 0 0' '1 0 0' '1 1 0' '0 1 0' '0 0 1' '1 0 1' '1 1 1' '0 1 1'
+    printf 'f %s\n' '1 4 3 2' '5 6 7 8' '1 2 6 5' '2 3 7 6' '3 4 8 7' '4 1 5 8'
+} | tee objects/a/cube.obj >objects/b/cube.obj
+cat >examine.yaml <<'YAML'
+study: examine
+objects: {catalogue: objects, held_out: 1.0}
+classes: [{name: a}, {name: b}]
+render: {size: 64, pictures: huge_back}
+models: [{name: m, weights: net.safetensors}]
+search: {renders: 60, points: "10, 60", seeds: 1, perturbed: 4}
+examiners: [{method: random}]
+YAML
+states 1.5 examine examine.yaml --out x_huge -t 2
 
 # --- Where less is left it is refused before, and a run with small pictures still works there.
 mb=740

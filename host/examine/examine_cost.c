@@ -35,27 +35,25 @@ static spot_status add_training(spot_ctx *c, spot_examine_objects_list *o, const
     return SPOT_OK;
 }
 
-/* The backgrounds as squares, and the decoding of the largest, one at a time. */
-static spot_status backgrounds_bytes(spot_ctx *c, size_t *bytes, const spot_examine_config *cfg)
+/* The backgrounds as squares, on the host and on the device, and the decoding of the largest: one at a time. */
+static spot_status backgrounds_bytes(spot_ctx *c, size_t *squares, size_t *decoding, const spot_examine_config *cfg)
 {
-    const size_t square = 3 * (size_t)cfg->render.size * (size_t)cfg->render.size;
+    const int size = cfg->render.size;
     spot_ctx one = *c;
     spot_folder f = { 0 };
 
-    *bytes = 0;
+    *squares = *decoding = 0;
     if (!cfg->render.pictures[0]) return SPOT_OK;
     one.threads = 1;
     SPOT_TRY(spot_folder_pictures(c, &f, cfg->render.pictures));
-    *bytes = (size_t)f.n * square;
+    *squares = 2 * (size_t)f.n * 3 * (size_t)size * (size_t)size;
     for (int i = 0; i < f.n; i++) {
         char path[SPOT_EXAMINE_PATH];
         const char *const picture[] = { path };
         snprintf(path, sizeof path, "%s/%s", cfg->render.pictures, f.path[i]);
-        const size_t all = (size_t)f.n * square + spot_pictures_bytes(&one, picture, 1, &(spot_picture_reading){ 0 },
-                                                                      cfg->render.size, cfg->render.size);
-        *bytes = all > *bytes ? all : *bytes;
+        const size_t bytes = spot_pictures_bytes(&one, picture, 1, &(spot_picture_reading){ 0 }, size, size);
+        *decoding = bytes > *decoding ? bytes : *decoding;
     }
-    *bytes += (size_t)f.n * square;        /* those in the memory of the device */
     spot_folder_close(&f);
     return SPOT_OK;
 }
@@ -76,14 +74,16 @@ static spot_status networks_bytes(spot_ctx *c, size_t *bytes, const spot_examine
     return spot_check_stop(c);
 }
 
+/* All backgrounds are decoded before the first network is opened. */
 static spot_status add_memory(spot_ctx *c, spot_examine_cost *cost, const spot_examine_config *cfg, size_t process,
                               size_t training)
 {
-    size_t networks = 0, backgrounds = 0;
+    size_t networks = 0, squares = 0, decoding = 0;
 
     SPOT_TRY(networks_bytes(c, &networks, cfg, training));
-    SPOT_TRY(backgrounds_bytes(c, &backgrounds, cfg));
-    cost->memory += process + networks + backgrounds;
+    SPOT_TRY(backgrounds_bytes(c, &squares, &decoding, cfg));
+    cost->memory += networks;
+    cost->memory = process + squares + (cost->memory > decoding ? cost->memory : decoding);
     return SPOT_OK;
 }
 
