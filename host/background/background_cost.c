@@ -9,6 +9,7 @@
 #include "background/suite/suite_encoders.h"
 #include "background/zoo/zoo_make.h"
 #include "formats/picture.h"
+#include "models/network.h"
 #include "models/predictor_memory.h"
 #include "spotter/model.h"
 #include "study/process_memory.h"
@@ -49,6 +50,19 @@ static spot_status count_files(spot_ctx *c, const spot_background_config *cfg, s
     return s;
 }
 
+/* A network of a planted world that is not made yet: each has the memory of its architecture. */
+static spot_status planted_network(spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg, int pictures)
+{
+    for (int k = 0; k < cfg->models; k++) {
+        spot_arena a = spot_arena_counting();
+        spot_model m;
+        SPOT_TRY(spot_model_take(c, &a, &m, spot_zoo_recipe_of(cfg, k).arch, SPOT_ZOO_WIDTH, cfg->classes));
+        SPOT_TRY(spot_model_infer(c, &a, NULL, NULL, &m, NULL, pictures, cfg->size));
+        *bytes = greater(*bytes, a.peak);
+    }
+    return SPOT_OK;
+}
+
 /* The memory of the models' networks, and of the encoders, which stay open while the models look. */
 static spot_status count_networks(spot_ctx *c, const spot_background_config *cfg, int targets, shared_memory *m)
 {
@@ -64,6 +78,7 @@ static spot_status count_networks(spot_ctx *c, const spot_background_config *cfg
                                                                together * spot_look_images(cfg) });
     m->others += spot_largest_file(path, cfg->models);
     free(path);
+    if (!m->network) SPOT_TRY(planted_network(c, &m->network, &cfg->zoo, together * spot_look_images(cfg)));
     if (cfg->encoders && spot_suite_encoders_open(&quiet, &e, cfg) == SPOT_OK)
         for (int i = 0; i < e.n; i++) m->others += e.net[i] ? spot_encoder_about(e.net[i])->bytes : 0;
     if (cfg->encoders) spot_suite_encoders_close(&quiet, &e);
@@ -79,7 +94,8 @@ static void add_run(spot_ctx *c, const spot_background_config *cfg, int files, i
     const double targets = ((double)files * cfg->data.part + 99) / 100, images = targets * (cfg->suite.n + 1);
     const double cells = (double)cfg->measure.grid * cfg->measure.grid;
     const size_t together = (size_t)(spot_background_batch(cfg) < cost->units ? spot_background_batch(cfg) : cost->units);
-    const size_t memory = m->others + together * m->network
+    const size_t enough = spot_background_memory(SPOT_MOST_NETWORKS) + m->network, networks = together * m->network;
+    const size_t memory = m->others + (networks < enough ? networks : enough)
                         + (squares < most ? squares : most) + spot_look_memory(c, cfg)
                         + (size_t)images * (13 + together * 20);
 

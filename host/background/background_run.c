@@ -16,8 +16,6 @@
 #include "base/room.h"
 #include "core/ops.h"
 
-#define MOST_MODELS ((size_t)8 << 30)
-
 enum { SUITE_PIECE = 64 };                     /* pictures that the suite needs at once */
 
 /* One of the runs of a config: its own, or that of a variant. */
@@ -98,7 +96,7 @@ static spot_status derive_files(spot_ctx *c, spot_work *w)
 size_t spot_background_memory(size_t most)
 {
     const char *whose;
-    const size_t room = spot_room_of_memory("", &whose) / 3;
+    const size_t room = spot_room_of_all(&whose) / 3;
 
     return room < most ? room : most;
 }
@@ -185,7 +183,8 @@ static spot_status run_one(spot_ctx *c, const spot_background_config *cfg, const
                            .run = p->at, .runs = p->runs, .since = since, .user = v, .holds = result_holds,
                            .prepare = prepare, .begin = begin, .compute = compute, .derive = derive_files };
     v->work.place.out = p->dir;
-    v->job = (spot_background_job){ v->cfg, o, &v->in, &v->suite, spot_background_memory(MOST_MODELS), p->known, p->known_key };
+    v->job = (spot_background_job){ v->cfg, o, &v->in, &v->suite, spot_background_memory(SPOT_MOST_NETWORKS), p->known,
+                                    p->known_key };
     spot_key_text(v->work.key, spot_background_key(v->cfg));
     spot_range_begin(c, "background");
     s = open_run(c, v, p);

@@ -17,7 +17,8 @@ typedef struct {
 /* Looks with n models and keeps or skips each (work.h). */
 spot_status spot_background_compute(spot_ctx *c, spot_work *w, const spot_background_job *j, const int *unit, int n);
 
-#define SPOT_MOST_SQUARES ((size_t)8 << 30)            /* bytes of decoded pictures, where there is that much memory */
+#define SPOT_MOST_SQUARES  ((size_t)8 << 30)           /* bytes of decoded pictures, where there is that much memory; ... */
+#define SPOT_MOST_NETWORKS ((size_t)8 << 30)           /* ... of networks, behind which no further one is opened beside them */
 
 /* A third of the memory that there is, at most `most`. */
 size_t spot_background_memory(size_t most);
