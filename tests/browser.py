@@ -365,11 +365,28 @@ def check(truth, *words):
         raise Failure(" ".join(str(w) for w in words))
 
 
+PROBE = """(async () => {
+    const box = document.createElement("div"), script = document.createElement("script");
+    box.innerHTML = '<b onclick="window.ran = 1" style="order: 7">words of a stranger</b>';
+    script.textContent = "window.ran = 1";
+    document.body.append(box, script);
+    box.firstChild.click();
+    const styled = getComputedStyle(box.firstChild).order === "7";
+    box.remove(), script.remove();
+    await new Promise(r => setTimeout(r, 0));
+    return window.ran === 1 || styled;
+})()"""
+
+
 def quiet(page, name=""):
+    """Its console and the network are silent, and markup that got into it would not run. The probe's complaints are not the
+    page's."""
     check(not page.errors, name, "the console says", page.errors)
     strange = [u for u in page.requests if not u.startswith(("file://", "data:", "blob:"))]
     check(not strange, name, "asked the network for", strange)
     check(len([u for u in page.requests if u.startswith("file://")]) == 1, name, "reads other files", page.requests[:5])
+    check(not page.js(PROBE), name, "runs scripts and styles that are not its own")
+    page.errors.clear()
 
 
 def opened(browser, path, name, *widths):

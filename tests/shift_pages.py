@@ -291,7 +291,9 @@ def look_hard(run, report, lines):
     with Browser() as b:
         for width in (1280, 400):
             look_fits(opened(b, report, "the report of hard names", width), shifts)
-        keep_lines(text(b.open(f"{run}/pick.html"), "#result"), lines)
+        page = opened(b, f"{run}/pick.html", "thresholds of hard names")
+        check(page.js("document.title") == "Spotter: thresholds", "a text of the config runs as a script")
+        keep_lines(text(page, "#result"), lines)
 
 
 def look(run, report, lines):

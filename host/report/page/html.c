@@ -54,6 +54,7 @@ static void assemble_page(spot_text *out, const spot_page *p)
         if (!close) break;
         spot_text_add(out, at, (size_t)(mark - at));
         if (!strncmp(mark, "{{what}}", 8)) add_json(out, p->what.out.bytes, p->what.out.used);
+        else if (!strncmp(mark, "{{policy}}", 10)) spot_text_adds(out, frame->policy);
         else if (!strncmp(mark, "{{blocks}}", 10)) spot_text_add(out, p->blocks.bytes, p->blocks.used);
         else if ((part = find_part(mark + 2, (size_t)(close - mark - 2)))->name) spot_text_add(out, part->bytes, part->size);
         at = close + 2;

@@ -4,7 +4,11 @@
 
 #include <stddef.h>
 
-typedef struct { const char *name, *bytes; size_t size; } spot_html_part;
+typedef struct {
+    const char *name, *bytes;
+    size_t      size;
+    const char *policy;        /* content security policy of a page with this template: its own scripts and styles, by sum */
+} spot_html_part;
 
 /* "page.html", "page.css", ...; each ends with a NUL, which size does not count; a NULL name ends the list. */
 extern const spot_html_part spot_html_parts[];

@@ -98,12 +98,13 @@ const Picture = (() => {
 
 // ---- small things ----
 
-// An element; what comes from the data only ever gets in as text.
+// An element; what comes from the data only ever gets in as text. The page's policy allows no attribute `style`.
 function h(tag, attributes = {}, ...children) {
   const e = document.createElement(tag);
   for (const [k, v] of Object.entries(attributes)) {
     if (v === null || v === undefined || v === false) continue;
     if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+    else if (k === "style") e.style.cssText = v;
     else e.setAttribute(k, v === true ? "" : v);
   }
   e.append(...children.filter(c => c !== null && c !== undefined && c !== false));
