@@ -35,8 +35,17 @@ exits 0 spotter accept "$run" -o "$dir/again.json" --reason "the first"
 cmp <(sed 's/"date":"[^"]*"/DATE/' "$dir/base.json") <(sed 's/"date":"[^"]*"/DATE/' "$dir/again.json") || fail "other bytes"
 
 # The same again, in another directory: the same bits. One number of the baseline's another: broken.
+# --keep removes what nights have made: no folder of others, no copy of a night, nothing behind a link.
 export NIGHT=2026-01-02
+mkdir -p "$dir/p/nights/2024-01-10" "$dir/else"
+echo mine | tee "$dir/p/nights/2024-01-10/notes" > "$dir/else/notes"
+cp -r "$run" "$dir/p/nights/2024-01-11"
+cp -r "$run/.night" "$dir/else"
+ln -s "$dir/else" "$dir/p/nights/2024-01-12"
 exits 0 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "$build" --keep 1
+for kept in nights/2024-01-10/notes nights/2024-01-11/config.yaml nights/2024-01-12/notes; do
+    [ -s "$dir/p/$kept" ] || fail "tools/nightly removed $kept, which no night made"
+done
 head -1 "$dir/out" | grep -q "nothing is shown to be worse: numbers 3 same, 2 inconclusive; bits 3 same" ||
     fail "not fine: $(cat "$dir/out")"
 [ ! -e "$dir/p/nights/2026-01-01" ] && [ -e "$dir/p/trend.html" ] && [ ! -e "$dir/p/running" ] || fail "what nightly leaves"
