@@ -24,13 +24,17 @@ endforeach()
 file(CONFIGURE OUTPUT spotter.map CONTENT "SPOTTER_${PROJECT_VERSION_MAJOR} {\nglobal:\n${SPOT_EXPORTS}local:\n    *;\n};\n")
 
 # The interface may change with every minor version while the major one is 0.
-add_library(spotter_shared SHARED $<TARGET_OBJECTS:libspotter>)
+add_library(spotter_shared SHARED $<TARGET_OBJECTS:libspotter> host/library_locale.c)
+target_compile_options(spotter_shared PRIVATE ${SPOT_C_FLAGS})
+set(SPOT_LOCALE_WRAPS snprintf vsnprintf sprintf fprintf vfprintf strtod __isoc99_sscanf __isoc99_fscanf strcasecmp strncasecmp
+  __ctype_b_loc __ctype_tolower_loc)
+list(TRANSFORM SPOT_LOCALE_WRAPS PREPEND LINKER:--wrap=)
 set_target_properties(spotter_shared PROPERTIES OUTPUT_NAME spotter EXPORT_NAME spotter VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINKER_LANGUAGE C
   LINK_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/spotter.map)
 target_include_directories(spotter_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_options(spotter_shared PRIVATE LINKER:--version-script=${CMAKE_CURRENT_BINARY_DIR}/spotter.map
-  LINKER:--no-undefined)
+  LINKER:--no-undefined ${SPOT_LOCALE_WRAPS})
 target_link_libraries(spotter_shared PRIVATE $<TARGET_PROPERTY:libspotter,INTERFACE_LINK_LIBRARIES>)
 
 file(CONFIGURE OUTPUT spotter.pc @ONLY CONTENT [[

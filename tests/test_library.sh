@@ -15,6 +15,18 @@ grep -ohE '^[a-z][^(]*[ *]spot_[a-z0-9_]+ *\(' ../include/spotter/*.h | grep -vE
 diff "$dir/declared" "$dir/exported" || fail "what is declared (<) is not what is exported (>)"
 [ "$(nm -D --defined-only "$lib/libspotter.so" | grep -vcE ' (T spot_|A SPOTTER_)')" = 0 ] || fail "it exports other names"
 
+# --- Numbers and letters do not depend on the process's locale: what the library calls of the C library's that does, the linker
+# replaces (host/library_locale.c).
+kinds='alnum|alpha|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit'
+numbers='v?(f|s|sn|as|d)?printf|v?[fs]?scanf|strto(d|f|ld)|atof|[ef]cvt'
+letters="ctype_.*|(to|is)($kinds)|strn?casecmp|strcoll|strxfrm"
+nm -u "$build/libspotter.a" | awk '{ print $NF }' | sort -u |
+    grep -E "^_*(iso[a-z0-9]+_)?($numbers|$letters)(_chk)?$" >"$dir/local"
+for name in $(cat "$dir/local"); do
+    grep -qE "__wrap_$name\(" ../host/library_locale.c || fail "the library calls $name, which depends on the locale"
+done
+[ "$(wc -l <"$dir/local")" -ge 10 ] || fail "nm names too few functions: $(cat "$dir/local")"
+
 # --- Headers alone are C11 and C++; each stands by itself.
 for header in "$dir"/elsewhere/include/spotter/*.h; do
     cc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$dir/elsewhere/include" -x c "$header" || fail "$header in C"

@@ -17,6 +17,8 @@ cd "$dir"
 "$dir/venv/bin/python" -W ignore "$OLDPWD/test_python_discover.py" "$build/spotter" || fail "test_python_discover.py"
 "$dir/venv/bin/python" -W ignore "$OLDPWD/test_python_nonsense.py" || fail "test_python_nonsense.py"
 "$dir/venv/bin/python" -W ignore "$OLDPWD/test_python_manners.py" || fail "test_python_manners.py"
+mkdir locale
+(cd locale && "$dir/venv/bin/python" -W ignore "$tests/test_python_locale.py") || fail "test_python_locale.py"
 "$dir/venv/bin/python" "$OLDPWD/test_python_gather.py" "$build/spotter" || fail "test_python_gather.py"
 "$dir/venv/bin/python" "$OLDPWD/test_python_exchange.py" "$build/spotter" || fail "test_python_exchange.py"
 /usr/bin/python3 "$OLDPWD/detector_data.py" detector 120

@@ -71,7 +71,7 @@ static spot_status read_sources(spot_ctx *c, spot_fits *f, const char *dir, yajl
         yajl_val encoder = member_of(v, "encoder", yajl_t_string);
         spot_feature_block *k = &f->known.block[f->known.blocks++];
         k->d = (int)number_of(v, "features", 1, f->known.features - wide);
-        k->scale = scale ? (float)YAJL_GET_DOUBLE(scale) : 0;
+        k->scale = scale ? (float)strtod(YAJL_GET_NUMBER(scale), NULL) : 0;
         snprintf(k->encoder, sizeof k->encoder, "%s", encoder ? YAJL_GET_STRING(encoder) : "");
         wide += k->d;
         if (k->d < 1 || !(k->scale > 0)) return damaged(c, dir, "a source of the features has no width or scale");
