@@ -141,8 +141,15 @@ refused 3 embed --model $clip --images many --out s.safetensors
 grep -q "512 of 540 rows are saved in s.safetensors.part" "$dir/err" || fail "what is saved is not said: $(cat "$dir/err")"
 [ ! -e s.safetensors ] || fail "an unfinished output is there"
 rm many/x/539.png && ln -s ../../big/2.png many/x/539.png
+cp s.safetensors.part saved.part
 run 0 "512 of 540 rows are there from an earlier start" embed --model $clip --images many --out s.safetensors
 cmp -s s.safetensors whole.safetensors || fail "other bytes after an unreadable picture"
+mv saved.part s.safetensors.part                       # as if killed after the rows were saved
+run 0 "nothing to do" embed --model $clip --images many --out s.safetensors
+[ ! -e s.safetensors.part ] || fail "the .part of a killed process stays"
+echo mine > s.safetensors.part
+run 0 "nothing to do" embed --model $clip --images many --out s.safetensors
+[ "$(cat s.safetensors.part)" = mine ] || fail "a foreign .part was removed"
 for signal in TERM KILL; do
     code=0
     "$spotter" embed --model $clip --images many --threads 1 --out k.safetensors >/dev/null 2>"$dir/err" &

@@ -189,6 +189,7 @@ static spot_status make_output(spot_ctx *c, job *j, cli_embed_report *report)
 
     if (!j->o->force.replace) SPOT_TRY(cli_embed_check(c, &j->files, part, &done, report));
     if (done) {
+        if (part) cli_embed_part_tidy(c, &j->part);
         spot_log(c, SPOT_LOG_INFO, "nothing to do: %s is there and has these rows", j->files.out);
         return SPOT_OK;
     }

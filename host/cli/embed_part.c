@@ -231,6 +231,25 @@ spot_status cli_embed_part_open(spot_ctx *c, cli_embed_part *p, cli_embed_force 
     return take_over(c, p, force);
 }
 
+void cli_embed_part_tidy(spot_ctx *c, cli_embed_part *p)
+{
+    char want[HEAD + 1], have[HEAD + 1] = "";
+    const spot_claim_place at = { p->path, "rows", false, look_again, p };
+    const size_t own = print_head(p, want, "");
+    spot_claimant mark;
+    struct stat st;
+
+    p->fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (p->fd < 0) return;
+    if (!fstat(p->fd, &st) && S_ISREG(st.st_mode) && read_at(p->fd, (unsigned char *)have, HEAD, 0) == HEAD
+        && !memcmp(want, have, own + 1)) {
+        if (!read_mark(p, have, &mark) || spot_claim_check(c, &at, &mark) == SPOT_OK) unlink(p->path);
+        else spot_forget(c);
+    }
+    close(p->fd);
+    p->fd = -1;
+}
+
 void cli_embed_part_close(cli_embed_part *p)
 {
     spot_ctx quiet = { 0 };

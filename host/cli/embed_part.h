@@ -33,6 +33,10 @@ typedef struct { bool replace, beside; } cli_embed_force;
 spot_status cli_embed_part_open (spot_ctx *c, cli_embed_part *p, cli_embed_force force);
 void        cli_embed_part_close(cli_embed_part *p);
 
+/* Removes the file where it is that of this job, and no process that lives works on it: one was killed after it had saved the
+ * output. Fill path and key before; p stays closed. */
+void cli_embed_part_tidy(spot_ctx *c, cli_embed_part *p);
+
 int  cli_embed_blocks(const cli_embed_part *p);
 int  cli_embed_block_rows(const cli_embed_part *p, int b);
 int  cli_embed_rows_done(const cli_embed_part *p);
