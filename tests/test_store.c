@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "store/pack.h"
 #include "store/store.h"
+#include "store/world.h"
 
 /* How many entries a folder has, . and .. not counted. */
 static int entries(const char *path)
@@ -155,6 +156,20 @@ TEST_IN_FOLDER(links_are_not_followed_out_of_a_run)
     snprintf(path, sizeof path, "%s/segments/000/ec-000001.json", root);
     CHECK_FAILS(&c, spot_folder_of(&c, path), SPOT_INPUT, "run.link: segments/000");
     shell("rmdir elsewhere");
+}
+
+/* Shards in containers may have one process id; what another process with this one's writes is left alone. */
+TEST_IN_FOLDER(pictures_of_a_world_have_temp_files_of_their_own)
+{
+    static const uint8_t rgb[3 * 4 * 4];
+    spot_ctx c = check_ctx(1);
+    char path[128], other[160];
+
+    snprintf(path, sizeof path, "%s/0.png", root);
+    snprintf(other, sizeof other, "%s.%ld.tmp", path, (long)getpid());
+    CHECK_OK(&c, spot_file_write(&c, other, "half a picture", 14));
+    CHECK_OK(&c, spot_world_picture(&c, path, rgb, 4));
+    assert_true(!access(path, F_OK) && !access(other, F_OK));
 }
 
 static bool put_x(FILE *f, const void *what) { (void)what; return fputs("x", f) >= 0; }

@@ -83,20 +83,14 @@ spot_status spot_world_claim(spot_ctx *c, const char *dir, const char *file, con
 /* Another shard may read the picture while this one writes the same bytes, so it is renamed into its place. */
 spot_status spot_world_picture(spot_ctx *c, const char *path, const uint8_t *rgb, int size)
 {
-    char temp[SPOT_WORLD_PATH + 64];
     unsigned char *png;
     size_t n;
-    bool wrote;
-    FILE *f;
+    spot_status s;
 
     SPOT_TRY(spot_png_encode(c, &png, &n, rgb, size, size));
-    snprintf(temp, sizeof temp, "%s.%ld.tmp", path, (long)getpid());
-    f = fopen(temp, "wb");
-    wrote = f && fwrite(png, 1, n, f) == n;
+    s = spot_file_write_unsynced(c, path, png, n);
     free(png);
-    if (f && fclose(f)) wrote = false;
-    wrote = wrote && !rename(temp, path);
-    return wrote ? SPOT_OK : spot_fail(c, SPOT_IO, "cannot write %s: %s", path, strerror(errno));
+    return s;
 }
 
 spot_status spot_world_sync(spot_ctx *c, const char *dir)

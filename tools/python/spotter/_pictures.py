@@ -111,7 +111,7 @@ def _read_config(path, source):
 
 def write_whole(path, data, replace=True):
     """The file is there in full, or as it was. Without replace, a file that is there stays: FileExistsError."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")     # process ids repeat between containers
     try:
         part.write_bytes(data)
         if replace:
