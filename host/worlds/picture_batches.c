@@ -64,8 +64,9 @@ static spot_status fail_unreadable(picture_batches_reader *r, int first)
         if (r->verdict[k].status && bad++ < SPOT_PICTURES_NAMED)
             spot_log(r->c, SPOT_LOG_WARN, "%s", spot_message(&r->verdict[k], SPOT_INPUT));
     spot_fail_from(r->c, SPOT_INPUT, &r->verdict[first]);
-    return spot_fail(r->c, SPOT_INPUT, "%s (%d of the %d pictures so far cannot be read; --skip-unreadable leaves such out)",
-                     spot_take_message(r->c, SPOT_INPUT), bad, r->b->before + r->first + r->n);
+    return spot_fail(r->c, SPOT_INPUT, "%s (%d of the %d pictures so far cannot be read; %s%s)",
+                     spot_take_message(r->c, SPOT_INPUT), bad, r->b->before + r->first + r->n,
+                     r->b->option ? r->b->option : "mend or remove them", r->b->option ? " leaves such out" : "");
 }
 
 static spot_status leave_out(picture_batches_reader *r, int k)

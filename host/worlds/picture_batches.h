@@ -29,6 +29,7 @@ typedef struct {
     const char  *stage;                   /* progress; NULL: none */
     int          before, total;           /* progress counts pictures from `before` of `total`; total 0: of n */
     bool         skip;                    /* leave out unreadable pictures; false: the first one is SPOT_INPUT */
+    const char  *option;                  /* what leaves them out, for that sentence; NULL: the reader has no such option */
     int         *skipped;                 /* is raised by the number of pictures left out */
     spot_status (*take)(spot_ctx *c, void *user, const spot_picture_batch *b);
     void        *user;

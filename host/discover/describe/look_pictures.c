@@ -149,7 +149,8 @@ static spot_status take_memory(looker *l)
     l->batches = (spot_picture_batches){ .path = s->image, .n = s->n, .batch = BATCH, .early = FIRST,
                                          .resize = l->files->resize, .crop = l->files->crop, .filter = SPOT_BILINEAR,
                                          .reading = l->files->reading,
-                                         .stage = "look", .skip = l->files->skip, .skipped = &s->skipped,
+                                         .stage = "look", .skip = l->files->skip, .option = "--skip-unreadable",
+                                         .skipped = &s->skipped,
                                          .take = infer_batch, .user = l };
     SPOT_TRY(spot_model_infer(l->c, &count, NULL, NULL, &l->m, NULL, BATCH, l->files->crop));
     bytes = n * ((size_t)s->d + classes + 1) * sizeof(float) + spot_picture_batches_bytes(&l->batches) + l->weights.size
