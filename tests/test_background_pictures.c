@@ -68,7 +68,7 @@ TEST_IN_FOLDER(pictures_are_those_that_the_model_saw)
     int seen = 0;
 
     run_sums(&c, &r, &a);
-    CHECK_OK(&c, spot_background_pictures_open(&c, &p, &r));
+    CHECK_OK(&c, spot_background_pictures_open(&c, &p, &r, false));
     for (int t = r.suite->targets; t-- > 0;) {
         for (int image = r.suite->n; image >= 0; image--) {
             CHECK_OK(&c, spot_background_picture(&c, p, rgb, t, image));
@@ -103,6 +103,23 @@ static void assert_behind(spot_ctx *c, spot_background_pictures *p, const spot_b
     assert_memory_equal(rgb, expected, PICTURE);
 }
 
+/* A stranger's run names folders of its reader. */
+TEST_IN_FOLDER(pictures_that_the_run_did_not_see_are_refused)
+{
+    spot_ctx c = check_ctx(1);
+    spot_background_results r;
+    spot_background_responses a;
+    spot_background_pictures *p;
+
+    run_sums(&c, &r, &a);
+    copy_file("images/a/1.png", "images/a/0.png");              /* the same name, other bytes */
+    CHECK_FAILS(&c, spot_background_pictures_open(&c, &p, &r, false), SPOT_INPUT, "pictures.other");
+    assert_null(p);
+    CHECK_OK(&c, spot_background_pictures_open(&c, &p, &r, true));
+    spot_background_pictures_close(p);
+    spot_background_responses_free(&a), spot_background_close(&r);
+}
+
 TEST_IN_FOLDER(pictures_of_folders_that_have_changed)
 {
     spot_ctx c = check_ctx(1);
@@ -115,7 +132,7 @@ TEST_IN_FOLDER(pictures_of_folders_that_have_changed)
     run_sums(&c, &r, &a);
     copy_file("images/a/0.png", "images/a/!first.png"), copy_file("masks/a/0.png", "masks/a/!first.png");
     copy_file("backgrounds/dark0.png", "backgrounds/!first.png");
-    CHECK_OK(&c, spot_background_pictures_open(&c, &p, &r));
+    CHECK_OK(&c, spot_background_pictures_open(&c, &p, &r, true));
     for (int image = 0; image <= 4; image++) {
         CHECK_OK(&c, spot_background_picture(&c, p, rgb, 5, image));
         assert_confidence(a.signal[5 * 5 + image], rgb);
@@ -127,7 +144,7 @@ TEST_IN_FOLDER(pictures_of_folders_that_have_changed)
     snprintf(gone, sizeof gone, "backgrounds/%s", r.suite->background[r.suite->chosen[0]]);
     remove_file(gone);
     remove_file("images/b/2.png");
-    CHECK_OK(&c, spot_background_pictures_open(&c, &p, &r));
+    CHECK_OK(&c, spot_background_pictures_open(&c, &p, &r, true));
     snprintf(words, sizeof words, "pictures.gone: %s", r.suite->background[r.suite->chosen[0]]);
     CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 0, 1), SPOT_INPUT, words);
     CHECK_FAILS(&c, spot_background_behind(&c, p, rgb, 0, 1), SPOT_INPUT, words);
@@ -136,7 +153,7 @@ TEST_IN_FOLDER(pictures_of_folders_that_have_changed)
     spot_background_pictures_close(p);
 
     r.cfg->data.images = check_text("%s", in_world("nowhere"));
-    assert_int_not_equal(spot_background_pictures_open(&c, &p, &r), SPOT_OK);
+    assert_int_not_equal(spot_background_pictures_open(&c, &p, &r, true), SPOT_OK);
     assert_null(p);
     spot_background_responses_free(&a), spot_background_close(&r);
 }

@@ -219,8 +219,8 @@ static void check_pictures(spot_ctx *cuda, const spot_background_config *cfg, co
 
     CHECK_OK(cuda, run_world(cuda, cfg, out, &of_background, 0, 1, &report));
     CHECK_OK(&cpu, spot_background_read(&cpu, &r, in_world(out)));
-    CHECK_OK(&cpu, spot_background_pictures_open(&cpu, &p[0], &r));
-    CHECK_OK(cuda, spot_background_pictures_open(cuda, &p[1], &r));
+    CHECK_OK(&cpu, spot_background_pictures_open(&cpu, &p[0], &r, false));
+    CHECK_OK(cuda, spot_background_pictures_open(cuda, &p[1], &r, false));
     for (int t = 0; t < r.suite->targets; t++)
         for (int image = 0; image < r.suite->n + 1 + SPOT_SET_SUITE; image++) {
             if (image == r.suite->n + 1 + SPOT_SET_ORIGINAL) continue;

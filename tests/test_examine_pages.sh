@@ -76,6 +76,11 @@ grep -q "Table 3. Highest p" "$dir/out" || fail "table 3 of a search for the hig
 mv run/failures.json failures.json
 run 0 "has no maps of failure" report run -o bare.html
 mv failures.json run/failures.json
+mkdir secret
+for strip in run/searches/*/*.png; do mv "$strip" secret; ln -s "$(realpath secret)/${strip##*/}" "$strip"; done
+run 0 "is a symbolic link out of the folder of pictures, run" report run -o linked.html
+! cmp -s report.html linked.html || fail "a page shows what links in the run lead to"
+for strip in run/searches/*/*.png; do mv "secret/${strip##*/}" "$strip"; done
 mv w/meshes gone
 run 0 "dots in place of renders" figures run -o g --which 3
 mv gone w/meshes

@@ -65,6 +65,21 @@ PYTHON
 run 0 "" gather --judge s/gathered.csv
 grep -q "^claim: .*class cat (slice 1 of found" out && grep -q "^confirmed on new data: p = 7.77e-05" out || fail "$(cat out)"
 grep -q '"verdict": "confirmed on new data"' s/verdict.json || fail "$(cat s/verdict.json)"
+grep -q '"given":16' s/gather.html || fail "the page has not the 16 pictures"
+
+# A stranger's table names pictures of its reader: none is shown, unless the reader names their folder.
+mkdir -p theirs priv/in
+cp s/gathered.csv s/claim.json theirs
+for f in images/*.png; do cp images/p0000.png "priv/in/${f#images/}"; done
+sed -i 's#"pictures": "images"#"pictures": "priv/in"#' theirs/claim.json
+run 0 "--images FOLDER says where they are" gather --judge theirs/gathered.csv
+grep -q '"given":0' theirs/gather.html || fail "a page shows pictures that its table was not written of"
+run 0 "" gather --judge theirs/gathered.csv --images priv/in
+grep -q '"given":16' theirs/gather.html || fail "--images does not show them"
+sed -i 's#^p0#../in/p0#' theirs/gathered.csv
+run 0 "--images FOLDER says where they are" gather --judge theirs/gathered.csv
+grep -q '"given":0' theirs/gather.html || fail "a page shows what lies outside its folder"
+refused 3 gather --judge theirs/gathered.csv --images priv/in
 refused 2 gather found --slice 99 "${new[@]}" --out t
 refused 2 gather found --slice 1 --word 5 "${new[@]}" --out t
 refused 2 gather found --images images --out t

@@ -4,6 +4,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "check_real.h"
 #include "worlds/source_draw.h"
@@ -410,6 +411,27 @@ TEST_WITH(what_is_refused, set_up, tear_down)
     cfg.category_least = 1000;
     p = open_photos(&c, &cfg, 1);
     CHECK_FAILS(&c, spot_photos_ec(&c, &ec, p, 0), SPOT_USAGE, "pool.no_blindspot: number 1 | animal");
+    spot_photos_close(p);
+}
+
+/* The names come from a file that may be a stranger's. */
+TEST_WITH(links_lead_out_of_the_folder_where_that_is_asked_for, set_up, tear_down)
+{
+    enum { PICTURES = 96 };
+    spot_ctx c = check_ctx(1);
+    spot_photos_config cfg;
+    spot_photos *p;
+
+    annotate("a", plain, LEN(plain), PICTURES, true);
+    cfg = settings("a");
+    cfg.images = check_text("%.60s/links", root);
+    assert_int_equal(mkdir(cfg.images, 0700), 0);
+    for (int i = 0; i < PICTURES; i++)
+        assert_int_equal(symlink(check_text("../a-%d.png", i), check_text("%.60s/links/a-%d.png", root, i)), 0);
+    CHECK_FAILS(&c, spot_photos_open(&c, &p, &cfg, 1), SPOT_INPUT, "picture.link_outside");
+    spot_photos_close(p);
+    cfg.follow_links = true;
+    p = open_photos(&c, &cfg, 1);
     spot_photos_close(p);
 }
 

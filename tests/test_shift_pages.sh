@@ -68,6 +68,7 @@ run 0 "are not used: they were chosen for another encoder" shifts other.yaml --o
 awk -F, 'NR > 1 { n = split($1, p, "/"); $0 = $1 "," p[n - 1] } { print }' m5.csv >perfect.csv
 long=$(printf 'a photo of a dog and a photo of a dog %.0s' 1 2 3 | head -c 79)é
 sed 's/draws: 200/draws: 200, axes: logit/; s/{name: at night/{name: "=at\\nnight", folder: at_night/; s#/m5.csv#/perfect.csv#
+     s#{name: blue#{name: blue, prompt: "</script><script>document.title = 1</script>"#
      s/{name: blue/{name: blue, shift_caption: '"$long"'/' shifts.yaml >hard.yaml
 run 0 "" shifts hard.yaml --out hard --pick --grids 2
 pages votes hard hard.csv
@@ -92,6 +93,19 @@ run 0 "pictures could not be read" report run -o none.html
 run 0 "" report run -o moved.html --images moved
 cmp -s report.html moved.html || fail "moved pictures give another page"
 mv moved pictures
+
+# Pictures that the run did not see: a stranger's run may name folders of its reader.
+one=$(find pictures -path '*at_night*' -name '*.png' | sort | head -1)
+cp "$one" kept.png
+cp "$(find pictures -path '*in_the_snow*' -name '*.png' | sort | head -1)" "$one"
+run 0 "at night: the folder does not hold the pictures that the run saw" report run -o other.html
+! cmp -s report.html other.html || fail "a page shows pictures that the run did not see"
+run 0 "" report run -o other.html --other-pictures
+grep -q "does not hold" "$dir/err" && fail "--other-pictures: $(cat "$dir/err")"
+cp kept.png "$one"
+cp -r run outside
+LC_ALL=C sed -i 's#/at_night/#/../night/#' outside/similarities/*/*.safetensors
+refused 3 report outside -o outside.html
 
 has_browser || { echo "no Chromium: the pages were not opened"; exit "$failed"; }
 pages look run report.html lines.yaml

@@ -311,6 +311,36 @@ TEST_IN_FOLDER(keywords_that_exclude_nothing)
     CHECK_CONFIG_FREE(cfg);
 }
 
+/* A COCO file may be a stranger's: its names stay in the folder, and links lead out of it where that is asked for. */
+TEST_IN_FOLDER(names_of_a_list_stay_in_their_folder)
+{
+    static const char coco[] = "{\"images\": [{\"id\": 1, \"file_name\": \"%s\"}], \"categories\": [{\"id\": 5, \"name\": "
+                               "\"dog\"}], \"annotations\": [{\"image_id\": 1, \"category_id\": 5, \"area\": 4, "
+                               "\"segmentation\": [[1, 1, 3, 1, 3, 3, 1, 3]]}]}";
+    spot_ctx c = check_ctx(1);
+    spot_background_config *cfg = world_config(3);
+    spot_background_inputs in;
+
+    make_world(3, 8);
+    cfg->data.masks = "";
+    cfg->data.coco = check_text("%s", in_world("coco.json"));
+    write_file("coco.json", check_text(coco, "a/../../backgrounds/dark0.png"));
+    CHECK_FAILS(&c, spot_background_inputs_open(&c, &in, cfg), SPOT_INPUT, "picture.outside: row 0");
+    spot_background_inputs_close(&in);
+    assert_int_equal(symlink("../backgrounds/dark0.png", in_world("images/link.png")), 0);
+    write_file("coco.json", check_text(coco, "link.png"));
+    CHECK_FAILS(&c, spot_background_inputs_open(&c, &in, cfg), SPOT_INPUT, "picture.link_outside");
+    spot_background_inputs_close(&in);
+    cfg->data.follow_links = true;
+    CHECK_OK(&c, spot_background_inputs_open(&c, &in, cfg));
+    spot_background_inputs_close(&in);
+    cfg->data.follow_links = false;
+    write_file("coco.json", check_text(coco, "a/0.png"));
+    CHECK_OK(&c, spot_background_inputs_open(&c, &in, cfg));
+    spot_background_inputs_close(&in);
+    CHECK_CONFIG_FREE(cfg);
+}
+
 /* A thread decodes what is needed next. A picture that cannot be read is named when it is needed, not before. */
 TEST_IN_FOLDER(squares_are_decoded_ahead)
 {

@@ -78,6 +78,18 @@ static spot_status list_classes(spot_ctx *c, spot_background_inputs *in)
     return check_masks(c, in);
 }
 
+/* The names come from a file that may be a stranger's. */
+static spot_status check_names(spot_ctx *c, const spot_background_inputs *in)
+{
+    spot_list_folder of = { 0 };
+    spot_status s = spot_list_folder_open(c, &of, in->cfg->data.images, in->cfg->data.follow_links);
+
+    for (int i = 0; i < in->pictures && s == SPOT_OK; i++)
+        s = spot_list_folder_check(c, &of, i, in->name[i], "--follow-links, or data.follow_links in a config,");
+    spot_list_folder_close(&of);
+    return s;
+}
+
 static spot_status list_outlines(spot_ctx *c, spot_background_inputs *in)
 {
     const spot_background_data *d = &in->cfg->data;
@@ -87,6 +99,7 @@ static spot_status list_outlines(spot_ctx *c, spot_background_inputs *in)
     SPOT_TRY(spot_outlines_open(c, in->outlines, d->coco, d->categories));
     in->pictures = in->outlines->n, in->classes = in->outlines->classes;
     in->class_name = in->outlines->class_name, in->cls = in->outlines->cls, in->name = in->outlines->name;
+    SPOT_TRY(check_names(c, in));
     SPOT_TRY(join_paths(c, &in->path, d->images, in->name, in->pictures, NULL));
     in->owned[0] = in->path;
     return SPOT_OK;

@@ -16,6 +16,8 @@ static const spot_setting data[] = {
          "it, the pictures' own alpha", .affects = SPOT_AFFECTS_PATH),
     TEXT(spot_background_data, coco, 512, "", "annotations with outlines in COCO's format, in place of folders of classes and "
          "masks", .affects = SPOT_AFFECTS_PATH),
+    S("follow_links", SWITCH, follow_links, "pictures that coco names may lie outside images, behind symbolic links",
+      SPOT_SWITCH, .affects = SPOT_AFFECTS_PATH),
     TEXT(spot_background_data, categories, 512, "", "COCO categories that are classes, \"dog, cat\"; by default all"),
     TEXT(spot_background_data, backgrounds, 512, "", "folder of the backgrounds, pictures at any depth",
          .affects = SPOT_AFFECTS_PATH),

@@ -7,12 +7,13 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/json_tree.h"
 #include "base/text.h"
 #include "claims/slice_claim.h"
 #include "discover/subject/subject_memory.h"
 #include "formats/csv_rows.h"
-#include "store/store.h"
+#include "store/contents.h"
 
 enum { PATH = 1200, MOST_BYTES = 1 << 20 };
 
@@ -33,6 +34,35 @@ static void describe_claim(spot_json *j, spot_slice_claim *k)
     spot_json_text(j, "model", k->model, sizeof k->model);
 }
 
+/* The order of the rows does not count, since people sort tables. */
+static spot_status hash_pictures(spot_ctx *c, char text[33], const char *root, const spot_new_pictures *p)
+{
+    const char **name = malloc(((size_t)p->n + 1) * sizeof *name);
+    spot_key *key = malloc(((size_t)p->n + 1) * sizeof *key), sum = { 0 };
+    spot_status s = name && key ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the hashes of %d pictures", p->n);
+
+    for (int i = 0; i < p->n && !s; i++) name[i] = p->row[i].picture;
+    if (!s) s = spot_contents_of(c, key, root, name, p->n, NULL);
+    for (int i = 0; i < p->n && !s; i++) {
+        const spot_key k = spot_key_join(spot_key_of(name[i], strlen(name[i])), "content", &key[i], sizeof key[i]);
+        sum.hi += k.hi, sum.lo += k.lo;
+    }
+    if (!s) spot_key_text(text, sum);
+    free(name);
+    free(key);
+    return s;
+}
+
+bool spot_gathered_same(spot_ctx *c, const spot_slice_claim *k, const spot_new_pictures *p)
+{
+    char now[33] = "";
+
+    for (int i = 0; i < p->n; i++)
+        if (spot_name_leads_out(p->row[i].picture)) return false;
+    if (*k->contents && hash_pictures(c, now, k->root, p)) spot_forget(c);
+    return *now && !strcmp(now, k->contents);
+}
+
 static spot_status write_claim(spot_ctx *c, const char *dir, const spot_slice_claim *claim)
 {
     spot_slice_claim k = *claim;
@@ -44,6 +74,7 @@ static spot_status write_claim(spot_ctx *c, const char *dir, const spot_slice_cl
     SPOT_TRY(spot_json_begin(c, &j, "    "));
     spot_json_object(&j, NULL);
     describe_claim(&j, &k);
+    spot_json_text(&j, "contents", k.contents, sizeof k.contents);
     spot_json_end(&j);
     s = spot_json_whole(c, &j, path);
     if (s == SPOT_OK) s = spot_file_write(c, path, j.out.bytes, j.out.used);
@@ -64,6 +95,10 @@ static spot_status read_claim(spot_ctx *c, spot_slice_claim *k, const char *path
     j.at[0] = spot_tree_parse((char *)text, n, why, sizeof why);
     free(text);
     if (j.at[0]) describe_claim(&j, k);
+    if (j.at[0] && !j.wrong) {
+        spot_json_text(&j, "contents", k->contents, sizeof k->contents);
+        if (j.wrong) j.wrong = NULL, *k->contents = 0;         /* files of older versions do not have it */
+    }
     yajl_tree_free(j.at[0]);
     if (!j.at[0]) return spot_fail(c, SPOT_INPUT, "%s: %s", path, why);
     if (j.wrong) return spot_fail(c, SPOT_INPUT, "%s is no claim of spotter gather: \"%s\" is missing or of another type", path,
@@ -107,12 +142,15 @@ static bool fill_table(FILE *f, const void *user)
 spot_status spot_gathered_write(spot_ctx *c, const char *dir, const spot_slice_claim *k, const spot_new_pictures *p,
                                 const spot_subject *of)
 {
+    spot_slice_claim own = *k;
     char path[PATH];
 
+    own.contents[0] = 0;
+    if (hash_pictures(c, own.contents, own.root, p)) spot_forget(c);
     SPOT_TRY(spot_folder_make(c, dir));
     snprintf(path, sizeof path, "%s/gathered.csv", dir);
     SPOT_TRY(spot_file_fill(c, path, fill_table, &(table_of_pictures){ p, of }));
-    return write_claim(c, dir, k);
+    return write_claim(c, dir, &own);
 }
 
 static spot_status read_row(spot_ctx *c, const char *path, const spot_rows *t, bool whole, spot_new_pictures *p)

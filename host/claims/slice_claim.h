@@ -20,6 +20,7 @@ typedef struct {
     double rate, class_rate;               /* error rates there, of its judged rows if it has such; NaN */
     char root[SPOT_CLAIM_PATH];            /* the folder below which the new pictures are */
     spot_picture_reading reading;          /* of these; in no file */
+    char contents[33];                     /* hash of the names and bytes of these; "": not known */
     char model[SPOT_CLAIM_PATH];           /* the model that was measured; "": people fill the table */
     int  items;                            /* of the slice's attributes, 0: none */
     char item[SPOT_MOST_ITEMS][SPOT_CLAIM_NAME];
@@ -43,7 +44,7 @@ typedef struct {
 spot_status spot_slice_claim_make(spot_ctx *c, spot_slice_claim *k, const spot_claimed_slice *of, int word, const char *text);
 
 /* claim_files.c. DIR/gathered.csv and DIR/claim.json; read: those beside the table `path`. Without claim.json only `group` and
- * answers are read. The table has a column SPOT_GATHERED_GROUPS, with the pictures' groups (of->group, of->group_name), where
+ * answers are read; write also hashes the pictures. The table has a column SPOT_GATHERED_GROUPS, with the pictures' groups (of->group, of->group_name), where
  * `of` has such; NULL: none. SPOT_INPUT names file and line. */
 #define SPOT_GATHERED_GROUPS "groups"
 typedef struct { bool claim, groups; } spot_gathered_has;              /* claim.json; the column */
@@ -51,6 +52,10 @@ spot_status spot_gathered_write(spot_ctx *c, const char *dir, const spot_slice_c
                                 const spot_subject *of);
 spot_status spot_gathered_read (spot_ctx *c, const char *path, spot_slice_claim *k, spot_new_pictures *p,
                                 spot_gathered_has *has);
+
+/* Whether the pictures are those of which the claim's files were written: the files may be a stranger's, and then the names
+ * in them may be those of the reader's own pictures. */
+bool spot_gathered_same(spot_ctx *c, const spot_slice_claim *k, const spot_new_pictures *p);
 
 /* of->group (n): which of the table's rows have an equal cell in a column of it; close `of`, also after a failure. */
 spot_status spot_gathered_groups(spot_ctx *c, spot_subject *of, const char *path, const char *column, int n);

@@ -8,6 +8,7 @@ typedef struct {
     cli_study_flags study;
     const char *images, *masks, *coco, *backgrounds, *model, *predict, *classes;
     int n, size;
+    bool links;
     spot_background_model own;                 /* the model of the flags */
 } background_flags, cli_flags;
 
@@ -20,6 +21,8 @@ static const cli_row table[] = {
     { "masks",  0, "FOLDER", CLI_TEXT, CLI_AT(masks), .most = 511, .otherwise = "the pictures' own alpha",
       .help = "masks, CLASS/NAME.png: bright is the object" },
     { "coco",   0, "FILE",   CLI_TEXT, CLI_AT(coco), .most = 511, .help = "annotations with outlines in COCO's format" },
+    { "follow-links", 0, NULL, CLI_ON, CLI_AT(links),
+      .help = "pictures that --coco names may lie outside --images, behind symbolic links" },
     { "backgrounds", 0, "FOLDER", CLI_TEXT, CLI_AT(backgrounds), .most = 511, .help = "backgrounds, pictures at any depth" },
     { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model), .most = 511,
       .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors, for pictures with ImageNet's mean and deviation" },
@@ -37,7 +40,7 @@ static const cli_row table[] = {
 static void check_options(const struct argp_state *state, void *input)
 {
     background_flags *o = input;
-    const bool flags = o->images || o->masks || o->coco || o->backgrounds || o->model || o->predict || o->classes;
+    const bool flags = o->images || o->masks || o->coco || o->links || o->backgrounds || o->model || o->predict || o->classes;
 
     if (o->study.config && (flags || cli_is_given(state, "n") || cli_is_given(state, "size")))
         argp_error(state, "a config says what the pictures and models are; give either it or --images, --backgrounds and "
@@ -62,6 +65,7 @@ static spot_status fill_config(spot_ctx *c, void *config, void *flags)
     cfg->data.images = cli_word(o->images);
     cfg->data.masks = cli_word(o->masks);
     cfg->data.coco = cli_word(o->coco);
+    cfg->data.follow_links = o->links;
     cfg->data.backgrounds = cli_word(o->backgrounds);
     cfg->data.size = o->size;
     cfg->suite.n = o->n;

@@ -38,7 +38,8 @@ static const cli_row table[] = {
     { "text",    0,   "PHRASE", CLI_TEXT, CLI_AT(text), .otherwise = "the slice's own words", .most = 1000,
       .help = "description of a slice, such as \"a dog in the snow\"" },
     { "images",  0,   "DIR",  CLI_TEXT, CLI_AT(images), .most = 1000,
-      .help = "folder of new pictures; those of the class alone where it has a folder of that name" },
+      .help = "folder of new pictures; those of the class alone where it has a folder of that name. With --judge: where the "
+      "pictures of the table are now" },
     { "label",   0,   "CLASS", CLI_TEXT, CLI_AT(label), .most = 250, .otherwise = "the slice's class",
       .help = "class that all these pictures show" },
     { "encoder", 0,   "FILE", CLI_TEXT, CLI_AT(weights),
@@ -102,7 +103,7 @@ static void check_model(const struct argp_state *state, const gather_flags *o)
 static void check_options(const struct argp_state *state, void *input)
 {
     const gather_flags *o = input;
-    const bool makes = o->run || o->found || o->text || o->images || o->weights || o->out || o->slice || o->label
+    const bool makes = o->run || o->found || o->text || (o->images && !o->judge) || o->weights || o->out || o->slice || o->label
                     || measures(o);
 
     if (o->judge && makes)
@@ -253,6 +254,16 @@ static spot_status gather_new(spot_ctx *c, gather_flags *o, const found_slices *
 
 /* ---- judge ---- */
 
+/* The page shows pictures of a folder that the reader names, or those of which the table was written. */
+static void choose_folder(spot_ctx *c, const gather_flags *o, spot_slice_claim *k, const spot_new_pictures *p)
+{
+    if (o->images) snprintf(k->root, sizeof k->root, "%s", o->images);
+    if (o->images || spot_gathered_same(c, k, p)) return;
+    spot_log(c, SPOT_LOG_WARN, "%s: the page is without pictures: what lies in %s now is not what the table was written of; "
+             "--images FOLDER says where they are", o->judge, k->root);
+    *k->root = 0;
+}
+
 static spot_status judge_table(spot_ctx *c, const gather_flags *o)
 {
     const char *slash = strrchr(o->judge, '/');
@@ -266,6 +277,7 @@ static spot_status judge_table(spot_ctx *c, const gather_flags *o)
 
     snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - o->judge) : 1, slash ? o->judge : ".");
     claim.reading = o->model.reading;
+    if (!s && has.claim) choose_folder(c, o, &claim, &p);
     if (!s && groups) s = spot_gathered_groups(c, &of, o->judge, groups, p.n);
     if (!s) s = cli_claim_verdict(c, &claim, &p, of.group, has.claim ? dir : NULL, o->level, o->json);
     spot_subject_close(&of);

@@ -41,7 +41,7 @@ static spot_status write_page(spot_ctx *c, const spot_slice_claim *k, const spot
                               const char *dir, double level)
 {
     const spot_claim_result r = { .claim = k->text, .cls = known(k->cls), .found = known(k->found), .model = known(k->model),
-                                  .slice = k->slice, .rate = k->rate, .class_rate = k->class_rate, .folder = k->root,
+                                  .slice = k->slice, .rate = k->rate, .class_rate = k->class_rate, .folder = known(k->root),
                                   .row = p->row, .n = p->n, .level = level, .test = t,
                                   .reading = k->reading };
     spot_report_options o = spot_report_defaults();

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/folder.h"
 #include "formats/tensor_fields.h"
 #include "shifts/shift_result.h"
 #include "store/store.h"
@@ -48,6 +49,9 @@ static spot_status copy_paths(spot_ctx *c, spot_shift_pictures_result *p, const 
     for (int i = 0; i < p->n; i++) {
         end = text ? memchr(text, 0, x->bytes - (size_t)(text - (char *)p->owned)) : NULL;
         if (!end) return spot_fail(c, SPOT_INPUT, "%s: the tensor path is not what this program writes", path);
+        if (spot_name_leads_out(text))
+            return spot_fail(c, SPOT_INPUT, "{shifts.outside} %s names a picture that leads out of its folder, \"%.300s\"; no "
+                             "run writes such names, so take the run from its author anew", path, text);
         p->path[i] = text;
         text = end + 1;
     }

@@ -175,6 +175,21 @@ spot_status spot_shift_pictures_open(spot_ctx *c, spot_shift_pictures *p, const 
     return store ? hash_pictures(c, p, store) : SPOT_OK;
 }
 
+spot_status spot_shift_pictures_same(spot_ctx *c, bool *same, const spot_shifts_config *cfg, const spot_shift_result *u)
+{
+    const spot_shift_unit unit = spot_shift_unit_at(cfg, u->index);
+    spot_shift_pictures p = { .unit = unit };
+    spot_status s;
+
+    spot_shift_unit_folder(p.root, cfg, unit);
+    s = list_unit(c, &p.list, cfg, unit);
+    if (s == SPOT_OK) s = hash_pictures(c, &p, NULL);
+    *same = s == SPOT_OK && !strcmp(p.hash, u->pictures_hash);
+    spot_shift_pictures_close(&p);
+    if (s == SPOT_OK || s == SPOT_STOPPED || s == SPOT_NOMEM) return s;
+    return spot_forget(c), SPOT_OK;
+}
+
 void spot_shift_pictures_close(spot_shift_pictures *p)
 {
     spot_folder_close(&p->list);

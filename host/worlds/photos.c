@@ -16,6 +16,8 @@ const spot_setting spot_photos_settings[] = {
     S("coco",    TEXT, coco,    "annotation files in COCO's format, ':' between them", .hi = 512, .affects = SPOT_AFFECTS_PATH),
     S("images",  TEXT, images,  "folder of all pictures, or one folder per annotation file, ':' between them", .hi = 512,
       .affects = SPOT_AFFECTS_PATH),
+    S("follow_links", SWITCH, follow_links, "pictures may lie outside images, behind symbolic links", SPOT_SWITCH,
+      .affects = SPOT_AFFECTS_PATH),
     S("tasks",   TEXT, tasks,   "super-categories, ',' between them; a task asks whether a picture shows one of its objects",
       .hi = 256, .text = "animal, vehicle, furniture"),
     S("against", TEXT, against, "super-category that the negatives show; \"\": any but the task's own", .hi = 64),

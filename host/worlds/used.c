@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
+#include "base/folder.h"
 #include "worlds/pictures.h"
 
 static int file_with(const spot_photos *p, uint32_t picture)
@@ -79,9 +80,25 @@ static spot_status hash_used(spot_ctx *c, spot_photos *p)
                      "the right folder?", gone, p->used, missing);
 }
 
+/* The names come from files that may be a stranger's. */
+static spot_status check_names(spot_ctx *c, const spot_photos *p)
+{
+    spot_status s = SPOT_OK;
+
+    for (int f = 0, r = 0; f < p->files && s == SPOT_OK; f++) {
+        spot_list_folder of;
+        s = spot_list_folder_open(c, &of, p->folder[f], p->cfg.follow_links);
+        for (; r < p->used && file_with(p, p->use[r]) == f && s == SPOT_OK; r++)
+            s = spot_list_folder_check(c, &of, (int)p->use[r] - p->first[f], name_of(p, p->use[r]), "data.follow_links");
+        spot_list_folder_close(&of);
+    }
+    return s;
+}
+
 spot_status spot_photos_use(spot_ctx *c, spot_photos *p)
 {
     list_used(p);
+    SPOT_TRY(check_names(c, p));
     return hash_used(c, p);
 }
 

@@ -39,6 +39,7 @@ typedef enum { SPOT_FIT_SQUASH, SPOT_FIT_MIDDLE } spot_background_fit;
 typedef struct {
     const char *images;            /* folder CLASS/picture; with coco: the folder of the pictures */
     const char *masks;             /* folder CLASS/NAME.png, grey or alpha, bright is the object; "": the pictures' own alpha */
+    int follow_links;              /* pictures that coco names may be symbolic links that lead out of images */
     const char *coco;              /* annotations with outlines in place of class folders and masks; "": none */
     const char *categories;        /* COCO: names of the categories that are classes, "dog, cat"; "": all */
     const char *backgrounds;       /* folder of backgrounds, at any depth */
@@ -196,6 +197,7 @@ typedef struct {
     int    own;                    /* how often a background was not taken since it is the target itself */
     int    with_class;             /* backgrounds left out because of a keyword */
     char   key[33], encoder[128];  /* hash of all that made it; names of the encoders */
+    char   inputs[33];             /* hash of the names and bytes of all pictures, masks and backgrounds; "": not recorded */
     void  *owned;
 } spot_background_suite;
 

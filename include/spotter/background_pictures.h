@@ -11,15 +11,17 @@ extern "C" {
 
 typedef struct spot_background_pictures spot_background_pictures;
 
-/* r is borrowed until close. SPOT_INPUT or SPOT_IO where the folders cannot be listed. *p is NULL after a failure; close
- * accepts NULL. */
-spot_status spot_background_pictures_open (spot_ctx *c, spot_background_pictures **p, const spot_background_results *r);
+/* r is borrowed until close. The config of a stranger's run may name the reader's own folders, so all their files are read and
+ * SPOT_INPUT is returned unless names and bytes are those that the run saw; other: they may differ. SPOT_INPUT or SPOT_IO also
+ * where the folders cannot be listed. *p is NULL after a failure; close accepts NULL. */
+spot_status spot_background_pictures_open (spot_ctx *c, spot_background_pictures **p, const spot_background_results *r,
+                                           bool other);
 void        spot_background_pictures_close(spot_background_pictures *p);
 
 /* rgb (size, size, 3), size that of the config's data: a target with image 0, the original; image 1 to n, the blend with that
  * one of its backgrounds; image n + 1 + k, its picture of derived set k. One thread at a time. SPOT_INPUT: a file is no longer
  * there or unreadable, there is no such picture, or (a derived set) the folders hold other files than the run saw, which would
- * give other donors. Files of the same name with other content are not noticed. */
+ * give other donors. */
 spot_status spot_background_picture(spot_ctx *c, spot_background_pictures *p, uint8_t *rgb, int target, int image);
 
 /* The background of blend `image` alone, as a square. */

@@ -106,6 +106,7 @@ typedef struct {
     int    thumb;                      /* pixels of a thumbnail's side: 64, fewer to fit the budget */
     size_t memory;                     /* most bytes for decoding pictures at a time; 0: 2 GiB. A picture that needs more counts
                                         * as unreadable */
+    bool   other_pictures;             /* of runs: what lies at the recorded paths now, though the run saw other files */
     int    matte;                      /* spot_matte, for pictures as the model saw them */
     /* The rest is for spot_report_findings, and only shown. NULL: not known. */
     const char *title, *data, *date;   /* NULL title: "Blindspots". data: name of the rows; date: of the findings, as given */
@@ -132,7 +133,7 @@ typedef struct {
     const char *found, *model;         /* folder of the findings; the model that was measured */
     int    slice;                      /* number in these findings; 0: the claim is the user's own */
     double rate, class_rate;           /* error rates there; NaN: not known */
-    const char *folder;                /* the pictures lie below it */
+    const char *folder;                /* the pictures lie below it; NULL: they are not shown */
     const spot_new_picture *row;       /* (n) */
     int    n;
     double level;                      /* of the test */
@@ -140,7 +141,9 @@ typedef struct {
     spot_picture_reading reading;      /* of the pictures, as the model saw them */
 } spot_claim_result;
 
-/* The gathered pictures and the controls side by side, the counts, the test and the verdict. Nothing is judged here. */
+/* The gathered pictures and the controls side by side, the counts, the test and the verdict. Nothing is judged here. The page
+ * holds what lies below k->folder now, so whoever takes folder or names from a stranger's file asks the reader before.
+ * SPOT_INPUT for a name that leads out of the folder by "..". */
 spot_status spot_report_claim(spot_ctx *c, const char *path, const spot_claim_result *k, const spot_report_options *o);
 
 /* Two versions of a classifier (versions.h), the worst slice first: its verdict, error rates before and after with counts and

@@ -254,6 +254,7 @@ typedef enum { SPOT_FIT_PAD, SPOT_FIT_CROP } spot_photo_fit;       /* black bars
 #define SPOT_MAX_TASKS 16
 
 typedef struct {
+    int follow_links;          /* pictures may be symbolic links that lead out of their folder */
     const char *coco;          /* annotation files in COCO's format, ':' between them; "": scenes are rendered */
     const char *images;        /* folders of the pictures: one for all files, or as many, ':' between them */
     const char *tasks;         /* super-categories, ',' between them */

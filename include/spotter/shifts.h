@@ -292,6 +292,11 @@ void        spot_shift_pictures_free(spot_shift_pictures_result *p);
 /* The file of a picture: data.root and its name, or where the real pictures are. Returns path. */
 const char *spot_shift_picture_file(char *path, size_t size, const spot_shifts_config *cfg, int unit, const char *name);
 
+/* Whether the folder of a unit holds the pictures that the run saw, by their names and bytes: it reads all of them. A config in
+ * a stranger's run may name the reader's own folders. False, too, where they cannot be read. SPOT_STOPPED and SPOT_NOMEM are
+ * the only failures. */
+spot_status spot_shift_pictures_same(spot_ctx *c, bool *same, const spot_shifts_config *cfg, const spot_shift_result *u);
+
 /* ---- 4. the run ---- */
 
 typedef struct {

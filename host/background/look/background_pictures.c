@@ -57,7 +57,16 @@ static spot_status open_inputs(spot_ctx *c, spot_background_pictures *p)
                      spot_take_message(c, s));
 }
 
-spot_status spot_background_pictures_open(spot_ctx *c, spot_background_pictures **out, const spot_background_results *r)
+static spot_status check_inputs(spot_ctx *c, spot_background_pictures *p, const spot_background_results *r)
+{
+    SPOT_TRY(spot_background_hash(c, &p->in, NULL));
+    if (!strcmp(p->in.key, r->suite->inputs)) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "{pictures.other} %.300s and %.300s do not hold the files that the run saw; "
+                     "--other-pictures shows what lies there now", p->cfg->data.images, p->cfg->data.backgrounds);
+}
+
+spot_status spot_background_pictures_open(spot_ctx *c, spot_background_pictures **out, const spot_background_results *r,
+                                          bool other)
 {
     spot_background_pictures *p = calloc(1, sizeof *p);
     spot_status s;
@@ -67,6 +76,7 @@ spot_status spot_background_pictures_open(spot_ctx *c, spot_background_pictures 
     if (!p || !p->cfg) return free(p), spot_fail(c, SPOT_NOMEM, "no memory for the pictures of a run");
     *p->cfg = *r->cfg;
     s = open_inputs(c, p);
+    if (s == SPOT_OK && !other) s = check_inputs(c, p, r);
     if (s == SPOT_OK) s = spot_background_squares(c, &p->in, MOST_SQUARES, 8, r->suite->n + 1);
     if (s == SPOT_OK) s = copy_suite(c, p, r->suite);
     p->look = (spot_background_look){ .in = &p->in, .suite = &p->suite, .cfg = p->cfg };

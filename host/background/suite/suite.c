@@ -186,6 +186,7 @@ spot_status spot_suite_open(spot_ctx *c, spot_background_suite *s, spot_backgrou
     if (!found) {
         how = make_suite(c, &w);
         memcpy(s->key, key, sizeof key);
+        memcpy(s->inputs, in->key, sizeof s->inputs);
         memcpy(s->encoder, e->name, sizeof s->encoder);
         close_work(&w);
     }

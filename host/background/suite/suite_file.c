@@ -14,7 +14,7 @@ spot_status spot_suite_write(spot_ctx *c, const spot_background_suite *s, const 
     const int fact[FACTS] = { s->targets, s->n, s->classes, s->backgrounds, s->words, s->small, s->large, s->empty,
                               s->with_class,
                               s->inverted, s->own };
-    const spot_tensor_note note[] = { { "key", s->key }, { "encoder", s->encoder } };
+    const spot_tensor_note note[] = { { "key", s->key }, { "encoder", s->encoder }, { "inputs", s->inputs } };
     spot_text target = { 0 }, cls = { 0 }, back = { 0 }, word = { 0 };
     spot_status how = SPOT_OK;
 
@@ -40,7 +40,7 @@ spot_status spot_suite_write(spot_ctx *c, const spot_background_suite *s, const 
         spot_tensor_of("level", SPOT_U8, (size_t)s->targets, s->n, s->level),
         spot_tensor_of("word", SPOT_U8, word.used, 0, word.bytes),
     };
-    if (how == SPOT_OK) how = spot_tensors_save_with(c, path, tensor, s->words ? 14 : 13, note, 2);
+    if (how == SPOT_OK) how = spot_tensors_save_with(c, path, tensor, s->words ? 14 : 13, note, 3);
     spot_text_free(&target), spot_text_free(&cls), spot_text_free(&back), spot_text_free(&word);
     return how;
 }
@@ -48,6 +48,7 @@ spot_status spot_suite_write(spot_ctx *c, const spot_background_suite *s, const 
 static spot_status read_facts(spot_ctx *c, spot_background_suite *s, const spot_tensors *t, const char *path)
 {
     const char *key = spot_tensors_note(t, "key"), *encoder = spot_tensors_note(t, "encoder");
+    const char *inputs = spot_tensors_note(t, "inputs");       /* suites of older versions have none */
     float *range = NULL;
     int *fact = NULL;
     spot_status how = spot_field_ints(c, &fact, t, "facts", FACTS, 0, MOST, path);
@@ -60,6 +61,7 @@ static spot_status read_facts(spot_ctx *c, spot_background_suite *s, const spot_
     if (how == SPOT_OK) {
         snprintf(s->key, sizeof s->key, "%s", key);
         snprintf(s->encoder, sizeof s->encoder, "%s", encoder);
+        snprintf(s->inputs, sizeof s->inputs, "%s", inputs ? inputs : "");
         s->range = *range;
         s->targets = fact[TARGETS], s->n = fact[N], s->classes = fact[CLASSES], s->backgrounds = fact[BACKGROUNDS];
         s->words = fact[WORDS], s->small = fact[SMALL], s->large = fact[LARGE], s->empty = fact[EMPTY];

@@ -60,26 +60,6 @@ static spot_status from_coco(spot_ctx *c, spot_subject *s, const char *file)
     return status;
 }
 
-static bool leads_out(const char *id)
-{
-    for (const char *p = id; (p = strstr(p, "..")); p += 2)
-        if ((p == id || p[-1] == '/') && (!p[2] || p[2] == '/')) return true;
-    return false;
-}
-
-/* root: the folder without symbolic links. */
-static spot_status check_path(spot_ctx *c, const char *path, const char *root, const char *folder)
-{
-    size_t n = strlen(root);
-    char *real = realpath(path, NULL);
-    bool inside = !real || !strcmp(root, "/") || (!strncmp(real, root, n) && real[n] == '/');
-
-    free(real);
-    if (inside) return SPOT_OK;
-    return spot_fail(c, SPOT_INPUT, "{picture.link_outside} %.300s is a symbolic link out of the folder of pictures, %.300s; "
-                     "--follow-links allows that", path, folder);
-}
-
 /* The name of row i's picture, which ends at *n: "picture.jpg#17" is a part of picture.jpg. */
 static const char *picture_of(const spot_subject *s, int i, size_t *n)
 {
@@ -100,7 +80,7 @@ static spot_status try_forms(spot_ctx *c, char *text, const char *name, const ch
         char path[PATH_MAX];
         spot_id_plain(&other, name, form);
         if (other.status) break;
-        if (strlen(folder) + other.used + 1 > room || leads_out(other.bytes)
+        if (strlen(folder) + other.used + 1 > room || spot_name_leads_out(other.bytes)
             || snprintf(path, sizeof path, "%s/%s", folder, other.bytes) >= (int)sizeof path || !exists(path)) continue;
         strcpy(text, path);
         ++*found;
@@ -118,22 +98,22 @@ static size_t path_room(const spot_subject *s, int i, size_t front)
     return front + (spot_id_is_plain(s->id[i]) ? n : 3 * n) + 2;
 }
 
-static spot_status fill_paths(spot_ctx *c, spot_subject *s, const char *folder, const char *root, char *text)
+/* Fills s->image; text has the room for it. */
+static spot_status fill_paths(spot_ctx *c, spot_subject *s, const spot_list_folder *in, char *text)
 {
+    const char *folder = in->path;
     int found = 0;
 
     for (int i = 0; i < s->n; i++) {
         size_t n;
         const char *name = picture_of(s, i, &n);
         const size_t room = path_room(s, i, strlen(folder));
-        if (leads_out(s->id[i]))
-            return spot_fail(c, SPOT_INPUT, "{picture.outside} row %d, \"%.300s\", leads out of the folder of pictures, %.300s",
-                             i, s->id[i], folder);
         s->image[i] = text;
         sprintf(text, "%s/%.*s", folder, (int)n, name);
-        if (!spot_id_is_plain(s->id[i])) SPOT_TRY(try_forms(c, text, text + strlen(folder) + 1, folder, room, &found));
+        if (!spot_id_is_plain(s->id[i]) && !spot_name_leads_out(s->id[i]))
+            SPOT_TRY(try_forms(c, text, text + strlen(folder) + 1, folder, room, &found));
+        SPOT_TRY(spot_list_folder_check(c, in, i, text + strlen(folder) + 1, "--follow-links"));
         text += room;
-        if (root) SPOT_TRY(check_path(c, s->image[i], root, folder));
     }
     if (found)
         spot_log(c, SPOT_LOG_INFO, "%s: %d pictures are found though their names differ from the ids by \"./\" in front, "
@@ -144,15 +124,16 @@ static spot_status fill_paths(spot_ctx *c, spot_subject *s, const char *folder, 
 spot_status spot_gallery_paths(spot_ctx *c, spot_subject *s, const char *folder, bool links)
 {
     size_t bytes = 0;
-    char *root = links ? NULL : realpath(folder, NULL);
+    spot_list_folder in = { 0 };
     spot_status status;
 
     for (int i = 0; i < s->n; i++) bytes += path_room(s, i, strlen(folder));
     status = spot_subject_take(c, s, &s->image, (size_t)s->n * sizeof *s->image + bytes);
-    if (!status && !links && !root) status = spot_fail(c, SPOT_IO, "{file.unopened} cannot open %s: %s", folder,
-                                                       strerror(errno));
-    if (!status) status = fill_paths(c, s, folder, root, (char *)(s->image + s->n));
-    free(root);
+    if (!status && !links && !exists(folder))
+        status = spot_fail(c, SPOT_IO, "{file.unopened} cannot open %s: %s", folder, strerror(errno));
+    if (!status) status = spot_list_folder_open(c, &in, folder, links);
+    if (!status) status = fill_paths(c, s, &in, (char *)(s->image + s->n));
+    spot_list_folder_close(&in);
     return status;
 }
 

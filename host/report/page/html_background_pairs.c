@@ -222,7 +222,7 @@ spot_status spot_background_page_rows(spot_background_page *w)
 
     write_names(w);
     pthread_mutex_init(&m.lock, NULL);
-    opened = s == SPOT_OK ? spot_background_pictures_open(w->c, &m.pictures, w->r) : SPOT_OK;
+    opened = s == SPOT_OK ? spot_background_pictures_open(w->c, &m.pictures, w->r, w->p->o->other_pictures) : SPOT_OK;
     if (opened == SPOT_NOMEM || opened == SPOT_STOPPED) s = opened;
     else if (opened) snprintf(m.why, sizeof m.why, "%s", spot_message(w->c, opened)), spot_forget(w->c);
     for (int rank = 0; rank <= SPOT_SHOWN_PAIRS && s == SPOT_OK; rank++)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/folder.h"
 #include "report/page/html_examine.h"
 
 /* The seed whose search found the lowest robust p of an object: its pictures are those of the page. */
@@ -39,6 +40,17 @@ static bool has_picture(void *user, int row)
     return row % SPOT_STRIP_PICTURES < w->failures.strip[row / SPOT_STRIP_PICTURES].pictures;
 }
 
+/* A stranger's run may have links to the reader's own pictures. */
+static spot_status check_strip(spot_ctx *c, const spot_examine_page *w, const spot_failure_strip *strip)
+{
+    spot_list_folder of;
+    spot_status s = spot_list_folder_open(c, &of, w->dir, false);
+
+    if (s == SPOT_OK) s = spot_list_folder_check(c, &of, strip->unit, strip->path, NULL);
+    spot_list_folder_close(&of);
+    return s;
+}
+
 /* Reads the strip and takes one of its squares, between which it has gaps of equal width. */
 static spot_status read_picture(spot_ctx *c, void *user, int row, spot_picture *out)
 {
@@ -48,6 +60,7 @@ static spot_status read_picture(spot_ctx *c, void *user, int row, spot_picture *
     char path[1300];
 
     snprintf(path, sizeof path, "%s/%s", w->dir, strip->path);
+    SPOT_TRY(check_strip(c, w, strip));
     SPOT_TRY(spot_picture_read(c, out, path));
     const int side = out->height, width = out->width, n = strip->pictures;
     if (width / n < side)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/folder.h"
 #include "report/page/html.h"
 
 static spot_status read_row(spot_ctx *c, void *user, int row, spot_picture *out)
@@ -11,6 +12,7 @@ static spot_status read_row(spot_ctx *c, void *user, int row, spot_picture *out)
     const spot_claim_result *k = user;
     char path[2600];
 
+    if (!k->folder) return spot_fail(c, SPOT_INPUT, "the page does not show %s", k->row[row].picture);
     snprintf(path, sizeof path, "%s/%s", k->folder, k->row[row].picture);
     out->reading = k->reading;
     return spot_picture_read(c, out, path);
@@ -54,9 +56,19 @@ static spot_status write_pictures(spot_page *p, const spot_claim_result *k)
     return s;
 }
 
+/* Links may lead out: who named the folder trusts it. */
+static spot_status check_names(spot_ctx *c, const spot_claim_result *k)
+{
+    spot_list_folder of = { .path = k->folder ? k->folder : "" };
+
+    for (int i = 0; i < k->n && k->folder; i++) SPOT_TRY(spot_list_folder_check(c, &of, i, k->row[i].picture, NULL));
+    return SPOT_OK;
+}
+
 static spot_status write_page(spot_page *p, const spot_claim_result *k)
 {
     p->frame = "gather.html";
+    SPOT_TRY(check_names(p->c, k));
     spot_page_text(p, "claim", k->claim);
     spot_page_text(p, "class", k->cls);
     spot_page_text(p, "found", k->found);

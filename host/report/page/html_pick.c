@@ -152,7 +152,7 @@ spot_status spot_report_pick(spot_ctx *c, const char *path, const char *dir, con
     html_pick_work w = { .c = c, .r = &r, .dir = dir, .p = &page };
     spot_status s = spot_shifts_read(c, &r, dir);
 
-    w.rows = (spot_shift_rows){ .p = &page, .cfg = r.cfg };
+    w.rows = (spot_shift_rows){ .p = &page, .r = &r };
     if (s == SPOT_OK) {
         s = spot_page_begin(&page, c, o, "pick", "Thresholds of shifts");
         if (s == SPOT_OK) s = spot_page_write(&page, path, write_page(&w));

@@ -191,7 +191,7 @@ spot_status spot_report_shifts(spot_ctx *c, const char *path, const char *dir, c
     spot_status s = spot_shifts_read(c, &r, dir);
 
     if (s == SPOT_OK && folder) r.cfg->data.root = folder;
-    w.rows = (spot_shift_rows){ .p = &page, .cfg = r.cfg };
+    w.rows = (spot_shift_rows){ .p = &page, .r = &r, .trusted = folder || o->other_pictures };
     if (s == SPOT_OK) {
         s = spot_page_begin(&page, c, o, "shifts", "Distribution shifts");
         if (s == SPOT_OK) s = spot_page_write(&page, path, write_page(&w));

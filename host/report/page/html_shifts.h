@@ -8,7 +8,9 @@
 /* The pictures of a page: row i is the file of a unit. Their order is their priority. */
 typedef struct {
     spot_page *p;
-    const spot_shifts_config *cfg;
+    const spot_shifts_results *r;
+    bool trusted;                  /* the reader has said where the pictures are */
+    bool *other;                   /* (units): this folder holds other pictures than the run saw, so none is shown */
     int *unit, rows, room;
     char **name;                   /* (rows) malloc'd */
 } spot_shift_rows;
