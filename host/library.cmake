@@ -24,8 +24,7 @@ endforeach()
 file(CONFIGURE OUTPUT spotter.map CONTENT "SPOTTER_${PROJECT_VERSION_MAJOR} {\nglobal:\n${SPOT_EXPORTS}local:\n    *;\n};\n")
 
 # The interface may change with every minor version while the major one is 0.
-add_library(spotter_shared SHARED $<TARGET_OBJECTS:libspotter> host/library_locale.c)
-target_compile_options(spotter_shared PRIVATE ${SPOT_C_FLAGS})
+add_library(spotter_shared SHARED $<TARGET_OBJECTS:libspotter>)
 set(SPOT_LOCALE_WRAPS snprintf vsnprintf sprintf fprintf vfprintf strtod __isoc99_sscanf __isoc99_fscanf strcasecmp strncasecmp
   __ctype_b_loc __ctype_tolower_loc)
 list(TRANSFORM SPOT_LOCALE_WRAPS PREPEND LINKER:--wrap=)

@@ -16,14 +16,14 @@ diff "$dir/declared" "$dir/exported" || fail "what is declared (<) is not what i
 [ "$(nm -D --defined-only "$lib/libspotter.so" | grep -vcE ' (T spot_|A SPOTTER_)')" = 0 ] || fail "it exports other names"
 
 # --- Numbers and letters do not depend on the process's locale: what the library calls of the C library's that does, the linker
-# replaces (host/library_locale.c).
+# replaces (host/base/library_locale.c).
 kinds='alnum|alpha|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit'
 numbers='v?(f|s|sn|as|d)?printf|v?[fs]?scanf|strto(d|f|ld)|atof|[ef]cvt'
 letters="ctype_.*|(to|is)($kinds)|strn?casecmp|strcoll|strxfrm"
-nm -u "$build/libspotter.a" | awk '{ print $NF }' | sort -u |
+nm -A -u "$build/libspotter.a" | grep -v ':library_locale' | awk '{ print $NF }' | sort -u |
     grep -E "^_*(iso[a-z0-9]+_)?($numbers|$letters)(_chk)?$" >"$dir/local"
 for name in $(cat "$dir/local"); do
-    grep -qE "__wrap_$name\(" ../host/library_locale.c || fail "the library calls $name, which depends on the locale"
+    grep -qE "__wrap_$name\(" ../host/base/library_locale.c || fail "the library calls $name, which depends on the locale"
 done
 [ "$(wc -l <"$dir/local")" -ge 10 ] || fail "nm names too few functions: $(cat "$dir/local")"
 
