@@ -44,8 +44,8 @@ typedef struct {
 spot_status spot_slice_claim_make(spot_ctx *c, spot_slice_claim *k, const spot_claimed_slice *of, int word, const char *text);
 
 /* claim_files.c. DIR/gathered.csv and DIR/claim.json; read: those beside the table `path`. Without claim.json only `group` and
- * answers are read; write also hashes the pictures. The table has a column SPOT_GATHERED_GROUPS, with the pictures' groups (of->group, of->group_name), where
- * `of` has such; NULL: none. SPOT_INPUT names file and line. */
+ * answers are read. write also hashes the pictures. The table has a column SPOT_GATHERED_GROUPS, with the pictures' groups
+ * (of->group, of->group_name), where `of` has such; NULL: none. SPOT_INPUT names file and line. */
 #define SPOT_GATHERED_GROUPS "groups"
 typedef struct { bool claim, groups; } spot_gathered_has;              /* claim.json; the column */
 spot_status spot_gathered_write(spot_ctx *c, const char *dir, const spot_slice_claim *k, const spot_new_pictures *p,
