@@ -74,10 +74,8 @@ static void tell_order_of_outputs(spot_words *w, const spot_background_results *
 {
     for (int u = 0; u < r->units; u++)
         if (isfinite(r->summary[u].reordered))
-            spot_words_say(w, "The outputs of %s may stand in another order than the classes: in that order %.1f %% of the "
-                           "original pictures would be right, now %.1f %%. The setting models[].classes, or --classes, names "
-                           "the outputs", r->unit[u].name, 100 * r->summary[u].reordered,
-                           100 * r->summary[u].accuracy[SPOT_SET_ORIGINAL].value);
+            spot_words_say_order(w, r->unit[u].name, "original pictures", r->summary[u].reordered,
+                                 r->summary[u].accuracy[SPOT_SET_ORIGINAL].value);
 }
 
 static void tell_accuracy(spot_words *w, const spot_background_results *r, const spot_background_summary *m)

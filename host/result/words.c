@@ -74,6 +74,13 @@ bool spot_words_next(spot_words *w, int i, int n, int most)
     return false;
 }
 
+void spot_words_say_order(spot_words *w, const char *model, const char *pictures, double reordered, double accuracy)
+{
+    spot_words_say(w, "The outputs of %s may stand in another order than the classes: in that order %.1f %% of the %s would be "
+                   "right, now %.1f %%. The setting models[].classes, or --classes, names the outputs", model, 100 * reordered,
+                   pictures, 100 * accuracy);
+}
+
 void spot_words_print(FILE *f, const spot_words *w)
 {
     for (int i = 0; i < w->n; i++) spot_note(f, false, "%s", w->sentence[i]);

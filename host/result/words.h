@@ -22,6 +22,10 @@ void spot_words_free(spot_words *w);
  *     for (int i = 0; spot_words_next(w, i, n, most); i++) spot_words_add(w, "%s", name[i]); */
 bool spot_words_next(spot_words *w, int i, int n, int most);
 
+/* That the outputs of a model may stand in another order than the classes: in that order the share `reordered` of the pictures
+ * would be right, and now it is `accuracy`. */
+void spot_words_say_order(spot_words *w, const char *model, const char *pictures, double reordered, double accuracy);
+
 /* Prints each sentence, broken into lines. */
 void spot_words_print(FILE *f, const spot_words *w);
 
