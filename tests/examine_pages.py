@@ -216,7 +216,9 @@ def check_objects(page, found):
             check(len(of) == found["settings"]["seeds"], "searches of", title)
             best = min(of, key=lambda v: v["curve"][-1]["robust"])
             own_mean = {k: mean(v["curve"][-1][k] for v in of) for k in (*KINDS, "valid")}
-            want = [p3(best["mean_of_random_renders"]), *(p3(own_mean[k]) for k in KINDS), whole(own_mean["valid"])]
+            o = next(o for o in found["objects"] if (o["model"], o["object"]) == (s["model"], best["object"]))
+            verdict = f"{'fails' if o['fails'] else 'no lasting failure'}, p\u00a0{p3(o['p'])}"
+            want = [verdict, p3(best["mean_of_random_renders"]), *(p3(own_mean[k]) for k in KINDS), whole(own_mean["valid"])]
             check(numbers == want, title, "shows", numbers, "not", want)
             at = [f.replace("_", " ") + " " + fixed(best["lowest_at"][f], 0 if u == "°" else 2) + u for f, u in unit.items()]
             check(words == "lowest p at: " + ", ".join(at), title, "has", words, "not", at)

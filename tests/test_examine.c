@@ -67,13 +67,13 @@ static void parse(spot_ctx *c, spot_examine_config *cfg, const char *search, con
 /* ---- a classifier ---- */
 
 typedef struct {
-    int mode;                      /* COLOURS, EQUAL, BAD */
+    int mode;                      /* COLOURS, ... */
     int calls, fails_at, stops_at; /* 0: never */
     int pictures;
     volatile sig_atomic_t stop;
 } judge;
 
-enum { COLOURS, EQUAL };
+enum { COLOURS, EQUAL, TURNED };       /* TURNED: each output stands for the class before its own */
 
 /* The logit of a class is the sum of its colour above the others: it grows with the area and the light of the object. */
 static spot_status judge_pixels(spot_ctx *c, void *user, const spot_prediction *p)
@@ -88,7 +88,8 @@ static spot_status judge_pixels(spot_ctx *c, void *user, const spot_prediction *
         for (int k = 0; k < SIDE * SIDE; k++)
             for (int ch = 0; ch < 3; ch++) sum[ch] += rgb[3 * k + ch] - (rgb[3 * k] + rgb[3 * k + 1] + rgb[3 * k + 2]) / 3.0;
         for (int ch = 0; ch < 3; ch++)                                 /* blue, green, red */
-            p->logit[3 * i + ch] = j->mode == EQUAL ? 0 : (float)(sum[2 - ch] / (255.0 * SIDE * SIDE) * 20);
+            p->logit[3 * i + (ch + (j->mode == TURNED)) % 3] =
+                j->mode == EQUAL ? 0 : (float)(sum[2 - ch] / (255.0 * SIDE * SIDE) * 20);
     }
     if (j->stops_at && j->calls >= j->stops_at) j->stop = 1;
     return SPOT_OK;
@@ -190,6 +191,39 @@ TEST_IN_WORLD(the_lowest_p_is_where_it_must_be)
     }
 }
 
+/* ---- what is said of it ---- */
+
+/* Whether one of the sentences of examine.json begins or goes on so. */
+static bool says(spot_ctx *c, const spot_examine_results *r, const char *words)
+{
+    char *json;
+    size_t n;
+
+    CHECK_OK(c, spot_examine_json(c, &json, &n, r, NULL));
+    const bool there = strstr(json, words) != NULL;
+    free(json);
+    return there;
+}
+
+/* Outputs in another order than the classes are suspected, with the words of `spotter background`; others are not. */
+TEST_IN_WORLD(outputs_in_another_order_are_suspected)
+{
+    spot_ctx c = check_ctx(2);
+    spot_examine_results r;
+
+    for (int turned = 0; turned < 2; turned++) {
+        judge j = { .mode = turned ? TURNED : COLOURS };
+        parse(&c, &cfg, "renders: 40, points: '40', perturbed: 8, seeds: 1", "examiners: [{method: random}]\n");
+        CHECK_OK(&c, run_in(&c, &cfg, turned ? "turned" : "straight", &j, 0, 1));
+        read_in(&c, &r, turned ? "turned" : "straight");
+        assert_true(r.about[0].valid > 0.5 && (turned ? r.about[0].accuracy < 0.1 : r.about[0].accuracy > 0.9));
+        assert_true(isfinite(r.about[0].reordered) == turned && (!turned || r.about[0].reordered > 0.9));
+        assert_true(says(&c, &r, "\"summary\":[\"The outputs of model may stand in another order than ") == turned);
+        assert_false(says(&c, &r, "of the random renders are valid"));
+        spot_examine_close(&r);
+    }
+}
+
 /* An object that no pixel shows: no render is valid, and that is no failure. */
 TEST_IN_WORLD(an_object_that_is_never_seen_has_no_valid_render)
 {
@@ -208,6 +242,8 @@ TEST_IN_WORLD(an_object_that_is_never_seen_has_no_valid_render)
         assert_true(fabs(r.unit[u].point[0].robust - 1 / 3.0) < 1e-6);
     }
     assert_true(isnan(r.summary[0].line[0].lowest_valid.value));
+    assert_true(r.about[0].failing == 0 && r.about[0].valid == 0 && r.verdict[0].unit == -1);
+    assert_true(says(&c, &r, "Only 0 % of the random renders are valid"));
     spot_examine_close(&r);
 }
 

@@ -35,6 +35,18 @@ for s in d["summaries"]:
     assert s["curve"][1]["lowest"]["value"] <= s["curve"][0]["lowest"]["value"]
 assert all(u["learned"] in (0, 1) and 0 <= u["accuracy_inside"] <= 1 for u in d["searches"])
 assert len({u["mean_of_random_renders"] for u in d["searches"]}) == 3
+
+# An object is judged by the fresh renders of its lowest search, whichever examiner and seed it is of.
+fails = 0
+for o in d["objects"]:
+    own = [u for u in d["searches"] if u["object"] == o["object"] and u["curve"][-1]["lowest_valid"] is not None]
+    best = min(own, key=lambda u: u["curve"][-1]["robust"])
+    assert o["search"] == best["unit"] and o["p"] == best["p_of_fresh_renders"]
+    assert o["fails"] == (o["p"] < d["settings"]["fails"] and best["valid_fresh_renders"] >= 10)
+    fails += o["fails"]
+assert len(d["objects"]) == 3 and d["models"][0]["lasting_failures"] == fails
+told = [s for s in d["summary"] if "fails on %d of 3 objects: searches found" % fails in s]
+assert len(told) == (fails > 0) and ("No lasting failure" in d["summary"][0]) == (not fails), d["summary"]
 END
 /usr/bin/python3 failures_check.py "$dir/whole" || fail "failures.json"
 run 0 "nothing to do" examine "$dir/net.yaml" --out "$dir/whole"

@@ -7,7 +7,7 @@
 
 #include "examine/examine_search.h"
 
-spot_status spot_examine_start(spot_ctx *c, double *mean, int *usual, const spot_examine_viewer *v, int entry, int n)
+spot_status spot_examine_start(spot_ctx *c, spot_examine_first_look *first, const spot_examine_viewer *v, int entry, int n)
 {
     const spot_examine_config *cfg = v->look->drawer.objects->cfg;
     const uint32_t number = spot_examine_number(v->look->drawer.objects->list.entry[entry].id);
@@ -21,10 +21,12 @@ spot_status spot_examine_start(spot_ctx *c, double *mean, int *usual, const spot
         shot[i] = (spot_examine_shot){ entry, number, spot_examine_chance(v->space, &own, cfg->search.seed, number, i) };
     if (s == SPOT_OK) s = spot_examine_look(c, v->look, shot, n, seen);
     for (int i = 0; s == SPOT_OK && i < n; i++) sum += seen[i].p;
-    *mean = sum / n;
-    *usual = 0;
+    first->mean = sum / n;
+    first->usual = 0;
     for (int i = 1; s == SPOT_OK && i < n; i++)
-        if (fabs(seen[i].p - *mean) < fabs(seen[*usual].p - *mean)) *usual = i;
+        if (fabs(seen[i].p - first->mean) < fabs(seen[first->usual].p - first->mean)) first->usual = i;
+    for (int i = 0; s == SPOT_OK && first->answer && i < n; i++)
+        first->answer[i] = seen[i].valid ? seen[i].answer : SPOT_ANSWER_NOT_VALID;
     free(shot), free(seen);
     return s;
 }
@@ -35,7 +37,8 @@ spot_status spot_examine_start(spot_ctx *c, double *mean, int *usual, const spot
 static spot_status look_at_held_out(spot_ctx *c, double *p, const spot_examine_viewer *v)
 {
     spot_examine_objects_list *o = v->look->drawer.objects;
-    int n = 0, all = 0, usual;
+    spot_examine_first_look first = { .answer = NULL };
+    int n = 0, all = 0;
 
     for (int k = 0; k < o->list.classes; k++) all += o->held[k];
     for (int k = 0; k < o->list.classes; k++)
@@ -46,8 +49,9 @@ static spot_status look_at_held_out(spot_ctx *c, double *p, const spot_examine_v
                 p[n] = -1;
                 continue;
             }
-            if (s == SPOT_OK) s = spot_examine_start(c, &p[n], &usual, v, i, o->cfg->objects.views);
+            if (s == SPOT_OK) s = spot_examine_start(c, &first, v, i, o->cfg->objects.views);
             SPOT_TRY(s);
+            p[n] = first.mean;
             spot_tell(c, "examine: best objects", -1, n + 1, all, "");
         }
     return SPOT_OK;

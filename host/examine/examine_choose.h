@@ -17,7 +17,9 @@ typedef struct {
 spot_status spot_examine_choose(spot_ctx *c, int *entry, const spot_examine_viewer *v, const spot_examine_model *m,
                                 const char *hash, const spot_store *store);
 
-/* Mean p of the first n random renders of an object: the same ones for every examiner; and the one whose p is nearest to it. */
-spot_status spot_examine_start(spot_ctx *c, double *mean, int *usual, const spot_examine_viewer *v, int entry, int n);
+/* The first n random renders of an object: the same ones for every examiner. mean: of p; usual: the one whose p is nearest to
+ * it; answer (n) as in spot_examine_result, or NULL. */
+typedef struct { double mean; int usual; int *answer; } spot_examine_first_look;
+spot_status spot_examine_start(spot_ctx *c, spot_examine_first_look *first, const spot_examine_viewer *v, int entry, int n);
 
 #endif

@@ -12,7 +12,7 @@
 #include "spotter/model.h"
 #include "study/process_memory.h"
 
-enum { ALWAYS = 64 + 256 };            /* renders of an object that no search has a part in */
+enum { ALWAYS = SPOT_EXAMINE_START + 256 };            /* renders of an object that no search has a part in */
 
 /* Objects that a network learns, renders in training, and the memory of it. */
 static spot_status add_training(spot_ctx *c, spot_examine_objects_list *o, const spot_examine_model *m, spot_examine_cost *cost,
@@ -130,9 +130,9 @@ spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, sp
         spot_factor_space space;
         spot_conditions fixed;
         if (s == SPOT_OK) s = spot_examine_space(c, &space, &fixed, own);
-        const spot_failure_spent maps = s ? (spot_failure_spent){ 0, 0 } : spot_failure_renders(own, space.dims);
-        cost->maps = maps.maps + maps.scans;
-        cost->disk = cost->maps * (8 * SPOT_FACTORS + 9) + cost->units * (all.asked * (8 * SPOT_FACTORS + 9) + 4096);
+        const spot_failure_spent maps = s ? (spot_failure_spent){ 0 } : spot_failure_renders(own, space.dims);
+        cost->maps = maps.maps + maps.scans + maps.fresh;
+        cost->disk = (maps.maps + maps.scans + cost->units * all.asked) * (8 * SPOT_FACTORS + 9) + cost->units * 4096;
         cost->memory = (size_t)(cost->objects * all.most * (8 * SPOT_FACTORS + 9)) + SPOT_EXAMINE_BATCH * 16 * pixels;
         if (s == SPOT_OK) s = add_memory(c, cost, own, process, training);
     }

@@ -239,7 +239,8 @@ static const spot_quantity search_whose[] = {
 static const spot_quantity search_about[] = {
 #define S(name, ...) SPOT_QUANTITY(name, spot_examine_result, __VA_ARGS__)
     S("title", title), S("licence", licence), S("author", author), S("mesh", mesh), S("identity", identity),
-    S("mean_of_random_renders", start), SPOT_QUANTITIES_END
+    S("mean_of_random_renders", start), S("p_of_fresh_renders", fresh), S("valid_fresh_renders", fresh_valid),
+    SPOT_QUANTITIES_END
 #undef S
 };
 
@@ -300,10 +301,63 @@ static bool get_search_point(void *out, const void *root, long i)
 const spot_quantity spot_examine_searches = SPOT_ROWS("points", SPOT_AS_LIST, search_point, search_row, count_search_points,
                                                     get_search_point);
 
+/* ---- models and objects ---- */
+
+typedef struct { const results *r; const spot_examine_model_summary *about; int model; } model_row;
+
+static long count_models(const void *root) { return ((const results *)root)->cfg->models; }
+
+static bool get_model(void *out, const void *root, long i)
+{
+    const results *r = root;
+
+    *(model_row *)out = (model_row){ r, &r->about[i], (int)i };
+    return true;
+}
+
+static void row_name(spot_quantity_value *v, const void *row)
+{
+    const model_row *k = row;
+
+    v->text = k->r->cfg->model[k->model].name;
+}
+
+static const spot_quantity model_numbers[] = {
+#define S(name, ...) SPOT_QUANTITY(name, spot_examine_model_summary, __VA_ARGS__)
+    S("lasting_failures", failing), S("valid_of_random_renders", valid), S("accuracy_of_random_renders", accuracy),
+    S("accuracy_in_another_order", reordered, .optional = true),
+    SPOT_QUANTITIES_END
+#undef S
+};
+
+static const spot_quantity model_list[] = {
+    SPOT_COMPUTED("model", SPOT_AS_TEXT, row_name), SPOT_BEHIND(NULL, model_row, about, model_numbers), SPOT_QUANTITIES_END
+};
+
+static void put_objects(spot_json *j, const void *root)
+{
+    const results *r = root;
+    const int n = r->cfg->models * r->objects;
+
+    spot_json_array(j, "objects", n, n);
+    for (int i = 0; i < n; i++) {
+        const spot_examine_result *first = spot_examine_first_unit(r, i / r->objects, 0) + i % r->objects;
+        spot_examine_verdict v = r->verdict[i];
+        spot_json_object(j, NULL);
+        spot_quantities_put(j, search_whose, &(search_row){ r, v.unit < 0 ? first : &r->unit[v.unit], first->point });
+        spot_json_put_int(j, "search", v.unit);
+        spot_json_put_real(j, "p", v.p);
+        spot_json_bool(j, "fails", &v.fails);
+        spot_json_end(j);
+    }
+    spot_json_end(j);
+}
+
 /* ---- the document ---- */
 
 static const spot_quantity parts[] = {
     SPOT_HERE("settings", settings),
+    SPOT_ROWS("models", SPOT_AS_LIST, model_list, model_row, count_models, get_model), SPOT_WRITTEN(put_objects),
     SPOT_WRITTEN(put_summaries), SPOT_WRITTEN(put_searches),
     SPOT_QUANTITIES_END
 };

@@ -13,6 +13,13 @@ const char *spot_examine_class(const spot_examine_config *cfg, int cls)
     return "";
 }
 
+static bool answers_fit(const spot_examine_result *u, int classes)
+{
+    for (int i = 0; i < SPOT_EXAMINE_START; i++)
+        if (u->answer[i] < SPOT_ANSWER_NOT_VALID || u->answer[i] >= classes) return false;
+    return true;
+}
+
 static spot_status check_unit(spot_ctx *c, const spot_examine_results *r, const char *dir, int unit)
 {
     const spot_examine_result *u = &r->unit[unit], *first;
@@ -21,7 +28,8 @@ static spot_status check_unit(spot_ctx *c, const spot_examine_results *r, const 
     const spot_examine_search s = spot_examine_search_of(r->cfg, &r->cfg->examiner[at.examiner]);
 
     if (u->model != at.model || u->examiner != at.examiner || u->seed != at.seed || u->points != s.points
-        || u->point[s.points - 1].renders != s.renders || u->cls >= spot_examine_classes(r->cfg))
+        || u->point[s.points - 1].renders != s.renders || u->cls >= spot_examine_classes(r->cfg)
+        || !answers_fit(u, spot_examine_classes(r->cfg)))
         return spot_fail(c, SPOT_INPUT, "the result of search %d in %s does not fit its config; remove it and run `spotter "
                          "examine` again", unit, dir);
     first = spot_examine_first_unit(r, at.model, 0) + at.object;
@@ -62,12 +70,13 @@ spot_status spot_examine_collect(spot_ctx *c, const spot_study *y, spot_examine_
     r->unit = calloc((size_t)r->units, sizeof *r->unit);
     if (!r->unit) return spot_fail(c, SPOT_NOMEM, "no memory for the results of %d searches", r->units);
     for (int u = 0; u < r->units; u++) SPOT_TRY(read_unit(c, y, r, dir, key, u));
-    return spot_examine_summarise(c, r);
+    SPOT_TRY(spot_examine_summarise(c, r));
+    return spot_examine_judge(c, r);
 }
 
 void spot_examine_close(spot_examine_results *r)
 {
     spot_study_close(r->cfg);
-    free(r->unit), free(r->summary);
+    free(r->unit), free(r->summary), free(r->about), free(r->verdict);
     *r = (spot_examine_results){ 0 };
 }

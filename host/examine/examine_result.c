@@ -33,7 +33,7 @@ static bool is_share(double v) { return isnan(v) || (v >= 0 && v <= 1); }
 /* A person may have changed the file: shares lie in 0 to 1, and the points ascend. */
 static bool is_sound(const spot_examine_result *r)
 {
-    bool good = r->points > 0 && r->model >= 0 && r->examiner >= 0 && r->seed >= 0 && r->cls >= 0;
+    bool good = r->points > 0 && r->model >= 0 && r->examiner >= 0 && r->seed >= 0 && r->cls >= 0 && is_share(r->fresh);
 
     for (int k = 0; k < r->points && good; k++) {
         const spot_examine_point *p = &r->point[k];
@@ -63,6 +63,9 @@ void spot_examine_result_describe(spot_json *j, void *result)
     spot_json_text(j, "mesh", r->mesh, sizeof r->mesh);
     spot_frame_plain(j, "identity", r->identity, sizeof r->identity);
     spot_json_real(j, "start", &r->start);
+    if (spot_json_array(j, "answers", SPOT_EXAMINE_START, SPOT_EXAMINE_START) != SPOT_EXAMINE_START) j->wrong = "answers";
+    for (int i = 0; !j->wrong && i < SPOT_EXAMINE_START; i++) spot_json_int(j, NULL, &r->answer[i]);
+    spot_json_end(j);
     spot_json_int(j, "usual", &r->usual);
     spot_json_real(j, "usual_p", &r->usual_p);
     spot_json_int(j, "scanned", &r->scanned);
@@ -74,5 +77,7 @@ void spot_examine_result_describe(spot_json *j, void *result)
     for (int k = 0; k < r->points; k++) describe_point(j, &r->point[k]);
     spot_json_end(j);
     describe_places(j, r);
+    spot_json_real(j, "fresh", &r->fresh);
+    spot_json_int(j, "fresh_valid", &r->fresh_valid);
     if (!j->gen && !j->wrong && !is_sound(r)) j->wrong = "points";
 }

@@ -14,10 +14,16 @@
 #include "examine/failure_parts.h"
 #include "study/run_log.h"
 
-enum { START = 64, TOGETHER = 256 };           /* random renders of `start`; objects that are searched together, at most */
+enum { TOGETHER = 256 };           /* objects that are searched together, at most */
 
 /* An object of the open model. */
-typedef struct { int entry; bool seen; double start; int usual; spot_examine_lesson lesson; } subject;
+typedef struct {
+    int entry;
+    bool seen;
+    double start;
+    int usual, answer[SPOT_EXAMINE_START];
+    spot_examine_lesson lesson;
+} subject;
 
 typedef struct {
     spot_ctx *c;
@@ -97,6 +103,7 @@ static void fill_result(const run *v, const spot_examine_group *g, const spot_ex
     snprintf(r->mesh, sizeof r->mesh, "%s", v->objects.words[p->entry] ? v->objects.words[p->entry] : "");
     snprintf(r->identity, sizeof r->identity, "%s", spot_predictor_about(v->look.predictor)->identity);
     memcpy(r->point, p->point, sizeof r->point);
+    memcpy(r->answer, s->answer, sizeof r->answer);
     spot_factor_space_place(&at, g->space, h->at + (size_t)p->lowest * (size_t)h->dims);
     for (int f = 0; f < SPOT_FACTORS; f++) r->lowest_at[f] = at.value[f];
 }
@@ -136,8 +143,10 @@ static spot_status open_model(spot_ctx *c, run *v, int model)
 static spot_status look_at_subject(spot_ctx *c, run *v, subject *s)
 {
     if (s->seen) return SPOT_OK;
-    SPOT_TRY(spot_examine_start(c, &s->start, &s->usual, &(spot_examine_viewer){ &v->look, &v->space, &v->fixed }, s->entry,
-                                START));
+    spot_examine_first_look first = { .answer = s->answer };
+    SPOT_TRY(spot_examine_start(c, &first, &(spot_examine_viewer){ &v->look, &v->space, &v->fixed }, s->entry,
+                                SPOT_EXAMINE_START));
+    s->start = first.mean, s->usual = first.usual;
     SPOT_TRY(spot_examine_verify(c, &s->lesson, &v->look, &v->cfg->model[v->open], s->entry));
     s->seen = true;
     return SPOT_OK;

@@ -216,6 +216,11 @@ static double step_to(double x, bool turns)
     return x > 1 ? 2 - x : x;
 }
 
+void spot_examine_near(double *x, const spot_factor_space *s, const double *from, double deviation, spot_rng *r)
+{
+    for (int d = 0; d < s->dims; d++) x[d] = step_to(from[d] + deviation * spot_rng_normal(r), s->turns[d]);
+}
+
 /* Renders near the lowest p, which say whether it is a weakness or a pin-prick. */
 static int add_tests(searcher *v, spot_examine_problem *p, int i, int k, int n)
 {
@@ -226,7 +231,7 @@ static int add_tests(searcher *v, spot_examine_problem *p, int i, int k, int n)
 
     for (int j = 0; j < s->perturbed; j++) {
         double x[SPOT_FACTORS];
-        for (int d = 0; d < space->dims; d++) x[d] = step_to(from[d] + s->perturb * spot_rng_normal(&r), space->turns[d]);
+        spot_examine_near(x, space, from, s->perturb, &r);
         v->place[n] = i;
         v->shot[n++] = (spot_examine_shot){ p->entry, p->number, place_of(v, p, x) };
     }

@@ -43,6 +43,10 @@ spot_conditions spot_examine_fixed(const spot_examine_config *cfg, const spot_fa
 spot_status spot_examine_search_objects(spot_ctx *c, spot_examine_group *g);
 void        spot_examine_problem_free(spot_examine_problem *p);
 
+/* A point near `from` (dims): a normal step in each dimension, of the standard deviation `deviation`. A turn goes on, another
+ * range reflects. */
+void spot_examine_near(double *x, const spot_factor_space *s, const double *from, double deviation, spot_rng *r);
+
 /* Renders by the examiner at point k. */
 int spot_examine_asked(const spot_examine_search *s, int k);
 

@@ -13,6 +13,9 @@ spot_status spot_examine_collect(spot_ctx *c, const spot_study *y, spot_examine_
 /* Fills r->summary. */
 spot_status spot_examine_summarise(spot_ctx *c, spot_examine_results *r);
 
+/* Fills r->about and r->verdict. */
+spot_status spot_examine_judge(spot_ctx *c, spot_examine_results *r);
+
 /* The numbers of a point of the curve. over_seeds: of an object at point k, as the mean over its seeds; NaN: no search has
  * it. */
 typedef enum { SPOT_EXAMINE_MEAN, SPOT_EXAMINE_LOWEST, SPOT_EXAMINE_LOWEST_VALID, SPOT_EXAMINE_ROBUST, SPOT_EXAMINE_VALID,

@@ -1,7 +1,7 @@
 /* examine_words.c - the results of an examination in sentences, for examine.json, the terminal and the page: an answer, then
  * for each of the first models its worst (strength mode: best) examiner, a planted region, the surest finding. p is the
  * probability of the true class; "robust" is its mean around the point that was found (spot_examine_point), for a single render
- * may be a freak. */
+ * may be a freak. Whether an object fails is examine_verdict.c's. */
 #include <math.h>
 
 #include "examine/examine_study.h"
@@ -37,50 +37,58 @@ static int best_examiner(const spot_examine_account *w, int model)
     return best;
 }
 
-/* Objects on which every search of an examiner ends with a robust failure. */
-static int count_failing(const spot_examine_account *w, int model, int examiner)
+/* The model that fails on most objects; the first of equal ones. */
+static int weakest_model(const spot_examine_account *w)
 {
-    const spot_examine_config *cfg = w->r->cfg;
-    const spot_examine_result *first = spot_examine_first_unit(w->r, model, examiner);
-    int n = 0;
+    int worst = 0;
 
-    for (int i = 0; i < w->r->objects; i++) {
-        bool fails = true;
-        for (int s = 0; s < cfg->search.seeds; s++) {
-            const spot_examine_result *u = &first[s * w->r->objects + i];
-            const spot_examine_point *p = &u->point[u->points - 1];
-            fails &= (isfinite(p->robust) ? p->robust : p->lowest_valid) < cfg->search.fails;
-        }
-        n += fails;
-    }
-    return n;
+    for (int m = 1; m < w->r->cfg->models; m++)
+        if (w->r->about[m].failing > w->r->about[worst].failing) worst = m;
+    return worst;
 }
 
 static void tell_answer(spot_examine_account *w)
 {
     const spot_examine_config *cfg = w->r->cfg;
-    int worst = 0, most = -1;
+    const int worst = weakest_model(w), most = w->r->about[worst].failing;
+    const bool alone = cfg->models == 1, tested = cfg->search.perturbed > 0;
 
-    if (is_strength(w)) {
+    if (is_strength(w))
         spot_words_say(&w->summary, "The searches looked for the conditions under which models are best: the highest p of the "
                        "true class");
-        return;
-    }
-    for (int m = 0; m < cfg->models; m++) {
-        const int n = count_failing(w, m, best_examiner(w, m));
-        if (n > most) most = n, worst = m;
-    }
-    const char *const who = examiner_name(w, best_examiner(w, worst));
-    const double start = w->r->summary[worst * cfg->examiners].start;      /* random renders are the same for all examiners */
-    if (!most)
-        spot_words_say(&w->summary, "No lasting failure was found: around the lowest p of every object the mean p stays at %g "
-                       "or above in some search, after %d renders of each", cfg->search.fails,
-                       end_of(w, worst, best_examiner(w, worst))->renders);
+    else if (!most)
+        spot_words_say(&w->summary, "No lasting failure was found: %s the lowest p of every object %s is %g or above",
+                       tested ? "around" : "at", tested ? "the mean p of fresh renders" : "p", cfg->search.fails);
     else
-        spot_words_say(&w->summary, "%s%s%s fails on %d of %d objects: %s finds conditions around which its p of the true "
-                       "class is below %g, while on random renders it is %.2f",
-                       cfg->models > 1 ? "The weakest model, " : "Model ", cfg->model[worst].name, cfg->models > 1 ? "," : "",
-                       most, w->r->objects, who, cfg->search.fails, start);
+        spot_words_say(&w->summary, "%s%s%s fails on %d of %d objects: searches found conditions %s its p of the true class is "
+                       "below %g%s, while on random renders it is %.2f", alone ? "Model " : "The weakest model, ",
+                       cfg->model[worst].name, alone ? "" : ",", most, w->r->objects, tested ? "around which" : "under which",
+                       cfg->search.fails, tested ? " on fresh renders, too" : "",
+                       w->r->summary[worst * cfg->examiners].start);   /* random renders are the same for all examiners */
+}
+
+/* ---- what the random renders say of a model and of the ranges ---- */
+
+static const double FEW_VALID = 0.25;
+
+static void tell_doubts(spot_examine_account *w)
+{
+    for (int m = 0; m < w->r->cfg->models; m++) {
+        const spot_examine_model_summary *a = &w->r->about[m];
+        if (isfinite(a->reordered))
+            spot_words_say_order(&w->summary, w->r->cfg->model[m].name, "valid random renders", a->reordered, a->accuracy);
+    }
+}
+
+static void tell_ranges(spot_examine_account *w)
+{
+    double valid = 1;
+
+    for (int m = 0; m < w->r->cfg->models; m++) valid = fmin(valid, w->r->about[m].valid);
+    if (valid < FEW_VALID)
+        spot_words_say(&w->summary, "Only %.2g %% of the random renders are valid, so the searches spent most renders where "
+                       "nobody could name the object. Narrow the ranges of `factors`, such as camera_distance, or widen "
+                       "`valid`", 100 * valid);
 }
 
 static void tell_model(spot_examine_account *w, int model)
@@ -170,6 +178,10 @@ static void tell_notes(spot_words *w, const spot_examine_results *r)
     if (cfg->search.perturbed)
         spot_words_say(w, "\"robust\": mean of %d renders around it, with changes of %g %% of each range; they count as spent",
                        cfg->search.perturbed, 100 * cfg->search.perturb);
+    if (cfg->search.mode == SPOT_MODE_WEAKNESS && cfg->search.perturbed)
+        spot_words_say(w, "An object fails where %d fresh renders around the lowest robust p of all its searches, half of them "
+                       "or more valid, have a mean p below %g: other renders than those by which the search was chosen",
+                       cfg->search.perturbed, cfg->search.fails);
     spot_words_say(w, "Light: a sun of energy 1 gives %.3f, a lamp %.3f, ambient %.2f; exposure %g, cut at 1",
                    cfg->render.sun_scale, cfg->render.lamp_scale, cfg->render.ambient, cfg->render.exposure);
 }
@@ -177,7 +189,9 @@ static void tell_notes(spot_words *w, const spot_examine_results *r)
 spot_status spot_examine_tell(spot_ctx *c, spot_examine_account *a, const spot_examine_results *r, const spot_failures *f)
 {
     *a = (spot_examine_account){ .r = r, .failures = f };
+    tell_doubts(a);
     tell_answer(a);
+    tell_ranges(a);
     for (int m = 0; m < r->cfg->models && m < TOLD; m++) {
         tell_model(a, m), tell_region(a, m);
         spot_examine_tell_findings(&a->summary, r, f, m, 1);

@@ -9,13 +9,13 @@
 
 /* ---- recorded by a run ---- */
 
-/* The picture of a unit; and, as the config's maps say, its renders along the factors and the random renders of its object.
- * Fills usual_p, scanned and mapped of the result, which is else complete. */
+/* The picture of a unit, fresh renders around its lowest p; and, as the config's maps say, its renders along the factors and
+ * the random renders of its object. Fills usual_p, fresh, fresh_valid, scanned and mapped of the result, else complete. */
 spot_status spot_failure_record(spot_ctx *c, spot_examine_result *r, const spot_examine_group *g,
                                 const spot_examine_problem *p);
 
-/* Renders of a run for maps and for scans. */
-typedef struct { double maps, scans; } spot_failure_spent;
+/* Renders of a run for maps and for scans, and fresh ones. */
+typedef struct { double maps, scans, fresh; } spot_failure_spent;
 spot_failure_spent spot_failure_renders(const spot_examine_config *cfg, int dims);
 
 /* Paths below a run's directory. */

@@ -9,9 +9,11 @@
 #include "examine/failure_parts.h"
 #include "formats/png.h"
 #include "formats/safetensors.h"
+#include "spotter/rng.h"
 #include "store/store.h"
 
 enum { MAP = 1 << 24, GAP = 2 };       /* index of an object's first random render of a map; pixels between two pictures */
+enum { FRESH = 0 };                    /* index of fresh renders; those of `robust` have the points of a curve, above 0 */
 
 static const double APART = 0.05;      /* of a range, between two pictures */
 
@@ -47,7 +49,8 @@ spot_failure_spent spot_failure_renders(const spot_examine_config *cfg, int dims
     const double searches = cfg->maps.scans == SPOT_SCANS_ALL ? (double)cfg->examiners * cfg->search.seeds
                           : cfg->maps.scans == SPOT_SCANS_FIRST;
 
-    return (spot_failure_spent){ objects * cfg->maps.renders, objects * searches * scan };
+    return (spot_failure_spent){ objects * cfg->maps.renders, objects * searches * scan,
+                                 objects * cfg->examiners * cfg->search.seeds * cfg->search.perturbed };
 }
 
 /* ---- pictures ---- */
@@ -184,6 +187,35 @@ static spot_status record_scan(spot_ctx *c, spot_examine_result *r, const spot_e
     return s;
 }
 
+/* ---- fresh renders ---- */
+
+/* Looks around the lowest p once more. Of an object's searches the one whose test around that point had the lowest mean is
+ * judged; a choice among means prefers those that are low by chance, so it is judged by other renders. */
+static spot_status record_fresh(spot_ctx *c, spot_examine_result *r, const spot_examine_group *g, const spot_examine_problem *p)
+{
+    const spot_examine_search *how = &g->cfg->search;
+    const double *from = p->history.at + (size_t)p->lowest * (size_t)g->space->dims;
+    spot_rng rng = spot_rng_at(g->seed, SPOT_RNG_PERTURB, p->number, FRESH);
+    looks k = { .shot = NULL };
+    double sum = 0;
+
+    r->fresh = NAN;
+    if (!how->perturbed) return SPOT_OK;
+    spot_status s = open_looks(c, &k, g, p, how->perturbed);
+    for (int i = 0; s == SPOT_OK && i < how->perturbed; i++) {
+        double x[SPOT_FACTORS];
+        spot_examine_near(x, g->space, from, how->perturb, &rng);
+        k.shot[i] = (spot_examine_shot){ p->entry, p->number, p->fixed };
+        spot_factor_space_place(&k.shot[i].at, g->space, x);
+    }
+    if (s == SPOT_OK) s = look_at_all(c, &k, g);
+    for (int i = 0; s == SPOT_OK && i < how->perturbed; i++)
+        if (k.seen[i].valid) sum += k.seen[i].p, r->fresh_valid++;
+    if (r->fresh_valid) r->fresh = sum / r->fresh_valid;
+    close_looks(&k);
+    return s;
+}
+
 /* ---- maps ---- */
 
 static spot_status record_map(spot_ctx *c, spot_examine_result *r, const spot_examine_group *g, const spot_examine_problem *p)
@@ -212,6 +244,7 @@ spot_status spot_failure_record(spot_ctx *c, spot_examine_result *r, const spot_
     const spot_examine_unit u = spot_examine_unit_of(g->cfg, p->unit);
 
     SPOT_TRY(record_strip(c, r, g, p));
+    SPOT_TRY(record_fresh(c, r, g, p));
     if (wants_scan(g->cfg, &u)) SPOT_TRY(record_scan(c, r, g, p));
     return wants_map(g->cfg, &u) ? record_map(c, r, g, p) : SPOT_OK;
 }

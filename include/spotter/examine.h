@@ -30,6 +30,7 @@ extern "C" {
 #define SPOT_MAX_EXAMINERS          32
 #define SPOT_MAX_EXAMINE_POINTS     16
 #define SPOT_MAX_EXAMINE_REGION     4
+#define SPOT_EXAMINE_START          64      /* random renders of an object before all searches */
 
 /* ---- 1. config ---- */
 
@@ -164,6 +165,9 @@ typedef struct {
     double inside;                 /* share of the last 100 that lie in the planted region; NaN: none */
 } spot_examine_point;
 
+/* An answer that is no class: an output that stands for none; to a render that is not valid. */
+typedef enum { SPOT_ANSWER_NO_CLASS = -1, SPOT_ANSWER_NOT_VALID = -2 } spot_examine_answer;
+
 typedef struct {
     int    index, numbers;
     char   config[33], inputs[33]; /* the config's key; hash of the model and of the object's mesh */
@@ -172,7 +176,8 @@ typedef struct {
     char   licence[160], author[128];  /* of the 3-D model, for the attribution; "": not known */
     char   mesh[SPOT_MESH_WORDS];  /* what is not drawn as the object's file says (spot_mesh_repairs_say); "": all is */
     char   identity[48];           /* of the model */
-    double start;                  /* mean p of 64 random renders of the object, the same for all examiners */
+    double start;                  /* mean p of SPOT_EXAMINE_START random renders, the same ones for all examiners */
+    int    answer[SPOT_EXAMINE_START];     /* to these: a class, or one of spot_examine_answer */
     int    usual;                  /* of these the one whose p is nearest to the mean ... */
     double usual_p;                /* ... and its p */
     int    scanned, mapped;        /* renders along the factors; random ones for maps (failures.h) */
@@ -181,6 +186,9 @@ typedef struct {
     int    points;
     spot_examine_point point[SPOT_MAX_EXAMINE_POINTS];
     double lowest_at[SPOT_FACTORS];    /* the conditions of the last `lowest_valid` (or `lowest`), all factors */
+    double fresh;                  /* p around lowest_at once more: mean of the valid ones of `perturbed` renders that have no
+                                    * part in `robust`, by which a search is chosen; NaN: none */
+    int    fresh_valid;            /* how many of these are valid */
 } spot_examine_result;
 
 /* All renders of a unit: DIR/searches/000/unit-000012.safetensors. Also what an interrupted search goes on from. */
@@ -214,6 +222,25 @@ typedef struct {
     spot_examine_line line[SPOT_MAX_EXAMINE_POINTS];
 } spot_examine_summary;
 
+/* Whether a model fails lastingly on an object, whatever examiner and seed found it. Of all its searches the one with the
+ * lowest robust p (strength mode: the highest) is judged by its fresh renders: they are not those by which it was chosen, so
+ * more seeds find more and add no chance. Where search.perturbed is 0, the search with the lowest valid p is judged by that. */
+typedef struct {
+    int    unit;                   /* the search that is judged; -1: none has a valid render */
+    double p;                      /* by which it is judged; NaN: none */
+    bool   fails;                  /* p is a failure (in strength mode: above 1 - search.fails), and half of the fresh renders
+                                    * are valid */
+} spot_examine_verdict;
+
+/* A model on its objects. The last three are over the random renders of `start`. */
+typedef struct {
+    int    failing;                /* objects with a verdict that fails */
+    double valid;                  /* share that is valid */
+    double accuracy;               /* on the valid ones; NaN: there is none */
+    double reordered;              /* the accuracy if the outputs stood in another order, where that is so much better that the
+                                    * order may be wrong; else NaN */
+} spot_examine_model_summary;
+
 typedef struct {
     spot_examine_config *cfg;
     spot_factor_space space;
@@ -222,6 +249,8 @@ typedef struct {
     spot_examine_result  *unit;    /* (units): index = ((model * examiners + examiner) * seeds + seed) * objects + object */
     int  summaries;
     spot_examine_summary *summary; /* (models * examiners) */
+    spot_examine_model_summary *about;     /* (models) */
+    spot_examine_verdict *verdict; /* (models * objects) */
 } spot_examine_results;
 
 spot_status spot_examine_read (spot_ctx *c, spot_examine_results *r, const char *dir);

@@ -35,7 +35,8 @@ function facts() {
   fact("objects of a model", count(objects), `of ${plural(what.classes.length, "class", "classes")}`);
   fact("renders of an object", least < most ? `${count(least)} to ${count(most)}` : count(most), "in a search");
   const maps = failures ? failures.renders_spent_on_maps : 0, scans = failures ? failures.renders_spent_on_scans : 0;
-  fact("renders, all", count(spent + maps + scans), failures ? `${count(maps)} of them for maps` : null);
+  const fresh = settings.of_them_to_test_a_weakness * study.searches.length;
+  fact("renders, all", count(spent + fresh + maps + scans), failures ? `${count(maps)} of them for maps` : null);
   const [answer, ...more] = study.summary;
   if (strength) $("title").textContent = "Under which conditions is the classifier best?";
   $("summary").append(h("p", { class: "answer" }, answer), h("ul", { class: "summary" }, ...more.map(t => h("li", {}, t))));

@@ -22,6 +22,11 @@ const searchesOf = (model, examiner, object) => Array.from({ length: settings.se
   examiners.length + examiner) * settings.seeds + s) * summaries[0].objects + object]);
 const objectAt = (model, object) => searchesOf(model, 0, object)[0];
 
+// Whether the model fails on an object, by all its searches.
+const verdictOf = (model, object) => study.objects[model * summaries[0].objects + object];
+const verdictText = v => v.search < 0 ? "no valid render"
+  : `${v.fails ? ends : strength ? "not lasting" : "no lasting failure"}, p\u00a0${p3(v.p)}`;
+
 // An object under an examiner: means over the seeds, and the search whose pictures are shown, that with the extreme robust p.
 function objectUnder(model, examiner, object) {
   const own = searchesOf(model, examiner, object), last = own.map(lastOf), sign = strength ? -1 : 1;
@@ -32,7 +37,7 @@ function objectUnder(model, examiner, object) {
     mean[key] = values.length ? values.reduce((a, b) => a + b, 0) / values.length : null;
   }
   const strip = failures ? failures.strips.findIndex(s => s.search === best.unit) : -1, units = own.map(s => s.unit);
-  return { ...mean, best, strip, scan: failures && failures.scans.find(s => units.includes(s.search)) };
+  return { ...mean, best, verdict: verdictOf(model, object), strip, scan: failures && failures.scans.find(s => units.includes(s.search)) };
 }
 
 const PICTURES = 6;          // rows of a strip
@@ -90,7 +95,8 @@ function scan(u) {
 function card(u) {
   const n = (title, v) => h("span", {}, `${title} `, h("b", {}, v)), o = u.best;
   return h("li", { class: "object" }, h("h3", {}, name(o.title || o.object), " ", h("small", {}, name(className(o.class)))),
-    h("div", { class: "numbers" }, n("random", p3(o.mean_of_random_renders)), n(`robust ${extreme}`, p3(u.robust)),
+    h("div", { class: "numbers" }, n("all searches, fresh renders", verdictText(u.verdict)),
+      n("random", p3(o.mean_of_random_renders)), n(`robust ${extreme}`, p3(u.robust)),
       n(extreme, p3(u.lowest_valid)), n("mean of the last", p3(u.mean)), n("valid", whole(u.valid)),
       o.learned === undefined ? null : o.learned ? n("inside the region", whole(u.inside))
         : h("span", {}, "did not learn the region")),

@@ -8,6 +8,9 @@ function help() {
       "renders: who is ahead after 100 may be behind after 1,000."),
     p(`Robust: the mean p of ${settings.of_them_to_test_a_weakness} renders around the ${extreme} one. Where it is much ${strength ? "lower" : "higher"} ` +
       "than the value itself, the examiner has found a pin-prick and no weakness. These renders count as spent."),
+    ...(strength || !settings.of_them_to_test_a_weakness ? [] : [p("An object fails where a search found a lasting failure, " +
+      "whatever the others did: of all its searches the one with the lowest robust p is judged by as many fresh renders around " +
+      `its point. Their mean p is below ${settings.fails}, and half of them or more are valid.`)]),
     p("Valid: a person could still name the object. It is neither too small nor cropped, nor as dark as what lies behind it, and " +
       "the camera is not inside it. The " + extreme + " p counts valid renders alone."),
     p("Maps and findings count random renders, which no search has chosen: a search looks for failures, so its renders cannot say " +
