@@ -60,13 +60,19 @@ static spot_status check_range(spot_ctx *c, const spot_factor_range *r)
     if (!(fabs(r->least) <= SPOT_RENDER_MOST && fabs(r->most) <= SPOT_RENDER_MOST))
         return spot_fail(c, SPOT_USAGE, "{conditions.range} the range of %s is %g to %g; numbers lie within +-%d", label,
                          r->least, r->most, SPOT_RENDER_MOST);
+    if ((r->factor == SPOT_CAMERA_ELEVATION || r->factor == SPOT_LAMP_ELEVATION) && !(r->least >= -90 && r->most <= 90))
+        return spot_fail(c, SPOT_USAGE, "{conditions.elevation} the range of %s is %g to %g; an elevation is from -90 degrees, "
+                         "straight below, to 90, straight above", label, r->least, r->most);
+    if (!strcmp(spot_factor_unit(r->factor), "degrees") && r->most - r->least > 360)
+        return spot_fail(c, SPOT_USAGE, "{conditions.turn} the range of %s is %g to %g; a full turn is 360 degrees, and a "
+                         "longer range has conditions twice", label, r->least, r->most);
     if (r->factor == SPOT_CAMERA_DISTANCE && (float)r->least <= 0)
         return spot_fail(c, SPOT_USAGE, "{conditions.distance} the range of %s is %g to %g; the camera needs a distance above "
                          "0", label, r->least, r->most);
     return SPOT_OK;
 }
 
-spot_status spot_factor_space_of(spot_ctx *c, spot_factor_space *s, spot_conditions *fixed, const spot_factor_range *r, int n)
+spot_status spot_factor_ranges(spot_ctx *c, spot_factor_space *s, spot_conditions *fixed, const spot_factor_range *r, int n)
 {
     bool given[SPOT_FACTORS] = { false };
 
@@ -80,6 +86,12 @@ spot_status spot_factor_space_of(spot_ctx *c, spot_factor_space *s, spot_conditi
         if ((float)r[i].least < (float)r[i].most) add_dimension(s, r[i].factor, r[i].least, r[i].most);
         else fixed->value[r[i].factor] = (float)r[i].least;
     }
+    return SPOT_OK;
+}
+
+spot_status spot_factor_space_of(spot_ctx *c, spot_factor_space *s, spot_conditions *fixed, const spot_factor_range *r, int n)
+{
+    SPOT_TRY(spot_factor_ranges(c, s, fixed, r, n));
     if (!s->dims)
         return spot_fail(c, SPOT_USAGE,
                          "{conditions.none_left} no factor is left to search; give at least one of them a range of some width");

@@ -227,7 +227,7 @@ typedef struct { int factor; double least, most; } spot_factor_range;      /* le
 
 /* The unit cube of a search: dimension d is one factor. What is not in it is fixed or drawn once for an object. */
 typedef struct {
-    int    dims;                       /* 1 to SPOT_FACTORS */
+    int    dims;                       /* 1 to SPOT_FACTORS; 0 of spot_factor_ranges */
     int    factor[SPOT_FACTORS];       /* (dims) */
     double least[SPOT_FACTORS], most[SPOT_FACTORS];    /* (dims), least < most */
     bool   turns[SPOT_FACTORS];        /* (dims): 360 degrees, so 0 and 1 are the same condition */
@@ -238,8 +238,12 @@ spot_factor_space spot_factor_space_paper(void);
 
 /* The space of n ranges in their order. Ranges of no width (as floats) give no dimension; *fixed gets the value of every factor
  * that the ranges fix, and NaN for the others. SPOT_USAGE: a factor twice, least above most, a number that is not finite or
- * that render.h refuses, a camera distance that is not above 0, no dimension left. */
+ * that render.h refuses, a camera distance that is not above 0, an elevation beyond 90 degrees, more than a full turn, no
+ * dimension left. */
 spot_status spot_factor_space_of(spot_ctx *c, spot_factor_space *s, spot_conditions *fixed, const spot_factor_range *r, int n);
+
+/* The same, and no dimension may be left: s->dims is 0. */
+spot_status spot_factor_ranges(spot_ctx *c, spot_factor_space *s, spot_conditions *fixed, const spot_factor_range *r, int n);
 
 /* Sets the factors of the space from a point x (dims) of the cube; and back. */
 void spot_factor_space_place(spot_conditions *f, const spot_factor_space *s, const double *x);
