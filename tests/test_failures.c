@@ -222,6 +222,67 @@ TEST(a_rule_may_go_over_the_full_turn)
     drop(&m);
 }
 
+/* ---- intervals ---- */
+
+/* The share of failures of an object, under its sun, where the elevation is above 30 degrees: from .15 to .85. */
+static double share_of_object(uint64_t seed, uint32_t object)
+{
+    spot_rng r = spot_rng_at(seed, SPOT_RNG_NOISE_TRAIN, object, 0);
+
+    return 0.15 + 0.7 * spot_rng_uniform(&r);
+}
+
+/* `each` renders of each object, one object behind the other. */
+static world make_objects(int objects, int each, uint64_t seed)
+{
+    world m = make(objects * each, seed, chance);
+
+    for (int i = 0; i < m.r.n; i++) {
+        const bool above = m.r.at[i].value[SPOT_CAMERA_ELEVATION] > 30;
+        spot_rng r = spot_rng_at(seed, SPOT_RNG_NOISE_VAL, 0, (uint32_t)i);
+        m.r.p[i] = spot_rng_uniform(&r) < (above ? share_of_object(seed, (uint32_t)(i / each)) : 0.05) ? 0.02f : 0.95f;
+        m.r.number[i] = i % each;
+    }
+    return m;
+}
+
+/* The share of failures that the rule has on renders of other objects under other suns: .5 above 30 degrees, .05 below. */
+static double share_of_others(const spot_failure_rule *rule, const world *m)
+{
+    int n = 0, above = 0;
+
+    for (int i = 0; i < 1 << 16; i++) {
+        const spot_conditions at = spot_examine_chance(&m->space, &m->fixed, 99, 3, i);
+        if (!spot_failure_rule_holds(rule, &at)) continue;
+        n++, above += at.value[SPOT_CAMERA_ELEVATION] > 30;
+    }
+    return (0.5 * above + 0.05 * (n - above)) / n;
+}
+
+/* Of 40 worlds 5 % may miss: 7 or more have a probability of 3e-3. Objects differ by more than chance, so Wilson's interval of
+ * the renders alone misses in about half of them; less than a quarter have a probability of 1e-3. */
+TEST(an_interval_of_a_rule_covers_other_objects_and_suns)
+{
+    const int worlds = SANITIZED ? 4 : 40;
+    spot_ctx c = check_ctx(2);
+    int missed = 0, wilson = 0;
+
+    for (int w = 0; w < worlds; w++) {
+        world m = make_objects(12, 300, 500 + (uint64_t)w);
+        int n;
+        spot_failure_finding *f = find(&c, &m, &n);
+        assert_true(n && f[0].confirmed);
+        const double truth = share_of_others(&f[0].rule, &m);
+        const spot_interval alone = spot_share_of((int)lround(f[0].inside.value * f[0].renders), f[0].renders);
+        missed += truth < f[0].inside.low || truth > f[0].inside.high;
+        wilson += truth < alone.low || truth > alone.high;
+        free(f);
+        drop(&m);
+    }
+    print_message("%d of %d intervals miss; those of the renders alone: %d\n", missed, worlds, wilson);
+    assert_true(missed < 7 && (SANITIZED || 4 * wilson > worlds));
+}
+
 /* In 40 worlds failure is chance: 5 % of them may have a finding; 8 or more have a probability of 1e-3. */
 TEST(chance_is_seldom_confirmed)
 {

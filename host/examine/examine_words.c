@@ -133,6 +133,7 @@ static void tell_finding(spot_words *w, const spot_examine_results *r, const spo
                    100 * f->inside.high, f->renders, 100 * f->outside.value, f->adjusted < 1e-16 ? "below " : "",
                    fmax(f->adjusted, 1e-16));
     if (f->cls >= 0) spot_words_add(w, ", class %s", spot_examine_class(r->cfg, f->cls));
+    if (f->objects == 1) spot_words_add(w, ", for this one object under its one sun");
     if (isfinite(f->overlap))
         spot_words_add(w, "; %.2f of the volume of rule and planted region is in both", f->overlap);
     spot_words_end(w, ".");
