@@ -255,14 +255,25 @@ def check_failures(page, failures, found):
             m for m in failures["maps"] if (m["model"], m["class"], m["object"]) == (0, cls, -1)))
 
 
+def check_shares(page, failures):
+    """The table has each factor's share of the variance of p, the greatest first."""
+    want = sorted(failures["shares"], key=lambda s: -s["share"]["value"])
+    shown = texts(page, "#shares tbody th")
+    check(shown and sorted(shown) == sorted(s["factor"].replace("_", " ") for s in want), "factors", shown)
+    check(shown[0] == want[0]["factor"].replace("_", " "), "the first factor is", shown[0])
+    check(len(shown) == 2 * 10, "shares of two models:", len(shown))
+
+
 def look(run, report):
     found, failures = read(run), read(run, "failures.json")
     with Browser() as b:
         page = opened(b, report, "the page")
         check_numbers(page, found)
         check_failures(page, failures, found)
+        check_shares(page, failures)
         told = text(page, "#summary .answer")
         check(told.startswith("The weakest model, net-m1, fails on 9 of 9 objects"), "the page begins with", told)
+        check(sum(o["fails"] for o in found["objects"] if o["model"] == "net-m1") == 9, "objects that fail")
         check_curves(page, found)
         check_objects(page, found)
         check("left out" not in text(page, "#object-hint"), "pictures:", text(page, "#object-hint"))

@@ -477,16 +477,77 @@ TEST(worst_renders_are_apart_and_valid)
     assert_int_equal(spot_failure_worst(row, 5, &h, &s, SPOT_MODE_WEAKNESS), 0);
 }
 
+/* ---- the variance of p ---- */
+
+/* p = .1 + .2 x + .3 y^2 + .8 (u - 1/2)(v - 1/2) + .1 z, x, y, u, v of the cube and z of the object (0 or 1, half each):
+ * variances .04 / 12, .09 * 4 / 45, .64 / 144 and .01 / 4. u and v explain nothing alone. */
+static double known_shares(const spot_conditions *at, spot_rng *r)
+{
+    const double x = at->value[SPOT_SUN_ENERGY] / 5, y = at->value[SPOT_CAMERA_ELEVATION] / 180 + 0.5;
+    const double u = at->value[SPOT_CAMERA_ROLL] / 360, v = at->value[SPOT_LAMP_AZIMUTH] / 360;
+
+    (void)r;
+    return 0.1 + 0.2 * x + 0.3 * y * y + 0.8 * (u - 0.5) * (v - 0.5);
+}
+
+/* Estimates from 16,000 renders: bins of a sixteenth lose 1/256 of a factor's own share, and 2 sqrt(S / 16,000) (1 - S), at
+ * most .006, is a standard deviation; four are allowed. Where nothing is there it is sqrt(2 * 15) / 16,000 = .0003. */
+TEST(shares_of_a_known_function)
+{
+    const double part[] = { 0.04 / 12, 0.09 * 4 / 45, 0.01 / 4, 0.64 / 144 }, all = part[0] + part[1] + part[2] + part[3];
+    enum { OBJECTS = 16, EACH = 1000 };
+    spot_failure_share share[2][SPOT_FACTORS + 1];
+    int n[2];
+
+    for (int threads = 1; threads <= 2; threads++) {
+        spot_ctx c = check_ctx(threads);
+        world m = make(OBJECTS * EACH, 12, known_shares);
+        for (int i = 0; i < m.r.n; i++) m.r.number[i] = i % EACH, m.r.p[i] += i / EACH % 2 ? 0.1f : 0;
+        CHECK_OK(&c, spot_failure_shares(&c, share[threads - 1], &n[threads - 1], &m.r, &m.space));
+        drop(&m);
+    }
+    assert_int_equal(n[0], 10);
+    assert_true(n[1] == n[0] && !memcmp(share[0], share[1], sizeof *share[0] * (size_t)n[0]));
+    assert_true(share[0][0].factor == SPOT_CAMERA_ELEVATION && share[0][1].factor == SPOT_SUN_ENERGY);
+    assert_int_equal(share[0][2].factor, SPOT_SHARE_OF_OBJECT);
+    CHECK_NEAR(share[0][0].share.value, part[1] / all, 0.025);
+    CHECK_NEAR(share[0][1].share.value, part[0] / all, 0.025);
+    CHECK_NEAR(share[0][2].share.value, part[2] / all, 0.025);
+    for (int i = 0; i < n[0]; i++) {
+        const spot_interval *v = &share[0][i].share;
+        if (i > 2) CHECK_NEAR(v->value, 0, 0.002);
+        assert_true(v->low <= v->value && v->value <= v->high && v->high - v->low < 0.1 && (i > 1 || v->low > 0.1));
+    }
+}
+
+TEST(a_variance_that_is_not_there_has_no_shares)
+{
+    spot_ctx c = check_ctx(1);
+    spot_failure_share share[SPOT_FACTORS + 1];
+    world m = make(400, 3, planted);
+    int n;
+
+    CHECK_OK(&c, spot_failure_shares(&c, share, &n, &m.r, &m.space));
+    assert_true(n == 9 && isnan(share[0].share.low));                          /* one object: no interval, and not its share */
+    for (int i = 0; i < m.r.n; i++) m.r.p[i] = 0.25f;
+    CHECK_OK(&c, spot_failure_shares(&c, share, &n, &m.r, &m.space));
+    assert_int_equal(n, 0);
+    for (int i = 0; i < m.r.n; i++) m.r.valid[i] = 0;
+    CHECK_OK(&c, spot_failure_shares(&c, share, &n, &m.r, &m.space));
+    assert_int_equal(n, 0);
+    drop(&m);
+}
+
 /* ---- failures.json ---- */
 
 TEST_IN_FOLDER(a_hostile_file_gets_a_sentence)
 {
-    static const char rest[] = ",\"findings\":[],\"mixtures\":[],\"scans\":[],\"strips\":[],\"renders_spent_on_maps\":1,"
-                               "\"renders_spent_on_scans\":2,\"fails\":0.1}";
+    static const char rest[] = ",\"findings\":[],\"shares\":[],\"mixtures\":[],\"scans\":[],\"strips\":[],"
+                               "\"renders_spent_on_maps\":1,\"renders_spent_on_scans\":2,\"fails\":0.1}";
     static const char *const ids[] = { "unread", "unread", "schema", "schema", "schema", "damaged", "damaged", "damaged" };
-    static const char *const wrong[] = { "", "[", "[]", "{}", "{\"schema\":2}", "{\"schema\":1}",
-        "{\"schema\":1,\"maps\":[{\"model\":0,\"class\":0,\"object\":0,\"camera\":{}}]",
-        "{\"schema\":1,\"maps\":[{\"model\":-1,\"class\":0,\"object\":0,\"renders\":0,\"valid\":0,\"failing\":0,"
+    static const char *const wrong[] = { "", "[", "[]", "{}", "{\"schema\":1}", "{\"schema\":2}",
+        "{\"schema\":2,\"maps\":[{\"model\":0,\"class\":0,\"object\":0,\"camera\":{}}]",
+        "{\"schema\":2,\"maps\":[{\"model\":-1,\"class\":0,\"object\":0,\"renders\":0,\"valid\":0,\"failing\":0,"
         "\"failing_valid\":0,\"mean\":null,\"mean_valid\":null}]" };
     spot_ctx c = check_ctx(1);
     spot_failures f;
@@ -500,7 +561,7 @@ TEST_IN_FOLDER(a_hostile_file_gets_a_sentence)
         CHECK_FAILS(&c, spot_failures_read(&c, &f, root), SPOT_INPUT, check_text("failures.%s: failures.json", ids[i]));
         spot_failures_close(&f);
     }
-    snprintf(text, sizeof text, "{\"schema\":1,\"maps\":[]%s", rest);
+    snprintf(text, sizeof text, "{\"schema\":2,\"maps\":[]%s", rest);
     put_text("failures.json", text);
     CHECK_OK(&c, spot_failures_read(&c, &f, root));
     assert_true(f.spent_maps == 1 && f.spent_scans == 2 && f.fails == 0.1 && !f.maps && !f.findings);

@@ -6,8 +6,10 @@
 
 #include "examine/examine_study.h"
 
-/* Models that have sentences of their own; objects whose meshes have. */
-enum { TOLD = 6, MESHES = 5 };
+/* Models that have sentences of their own; objects whose meshes have; factors that one sentence names. */
+enum { TOLD = 6, MESHES = 5, NAMED_SHARES = 4 };
+
+static const double LEAST_SHARE = 0.01;        /* of a factor that is named */
 
 static bool is_strength(const spot_examine_account *w) { return w->r->cfg->search.mode == SPOT_MODE_STRENGTH; }
 
@@ -167,6 +169,28 @@ static void tell_meshes(spot_words *w, const spot_examine_results *r)
     spot_words_end(w, n > MESHES ? "; the others are in examine.json." : ".");
 }
 
+/* The shares of the variance of p of a model: factors that explain some of it beyond chance, the greatest first. */
+static void tell_shares(spot_words *w, const spot_examine_results *r, const spot_failures *f, int model)
+{
+    const spot_failure_share *own[SPOT_FACTORS + 1];
+    int n = 0;
+
+    for (int i = 0; f && i < f->shares && n <= SPOT_FACTORS; i++)
+        if (f->share[i].model == model && f->share[i].share.value >= LEAST_SHARE && !(f->share[i].share.low <= 0))
+            own[n++] = &f->share[i];
+    if (!n) return;
+    spot_words_add(w, "%s: of the variance of p on valid random renders, ", r->cfg->model[model].name);
+    for (int i = 0; spot_words_next(w, i, n, NAMED_SHARES); i++) {
+        const spot_interval *v = &own[i]->share;
+        char name[48];
+        snprintf(name, sizeof name, "%s", own[i]->factor < 0 ? "the object" : spot_factor_label(own[i]->factor));
+        for (char *p = name; *p; p++) *p = *p == '_' ? ' ' : *p;
+        spot_words_add(w, "%s alone explains %.0f %%", name, 100 * v->value);
+        if (isfinite(v->low)) spot_words_add(w, " (%.0f to %.0f)", 100 * v->low, 100 * v->high);
+    }
+    spot_words_end(w, ".");
+}
+
 static void tell_notes(spot_words *w, const spot_examine_results *r)
 {
     const spot_examine_config *cfg = r->cfg;
@@ -196,6 +220,7 @@ spot_status spot_examine_tell(spot_ctx *c, spot_examine_account *a, const spot_e
     for (int m = 0; m < r->cfg->models && m < TOLD; m++) {
         tell_model(a, m), tell_region(a, m);
         spot_examine_tell_findings(&a->summary, r, f, m, 1);
+        tell_shares(&a->summary, r, f, m);
     }
     tell_notes(&a->notes, r);
     if (a->summary.status || a->notes.status)

@@ -127,12 +127,24 @@ static spot_status add_group(spot_ctx *c, spot_failures *f, const renders *v, co
     return SPOT_OK;
 }
 
+static spot_status add_shares(spot_ctx *c, spot_failures *f, const renders *v)
+{
+    spot_failure_share *to = f->share + f->shares;
+    int n;
+
+    SPOT_TRY(spot_failure_shares(c, to, &n, &v->all, &v->r->space));
+    for (int i = 0; i < n; i++) to[i].model = v->model;
+    f->shares += n;
+    return SPOT_OK;
+}
+
 static spot_status add_groups(spot_ctx *c, spot_failures *f, const renders *v)
 {
     const int each = v->r->cfg->objects.per_class, classes = v->r->objects / each, before = f->findings;
     group all = { -1, -1, 0, v->r->objects };
 
     SPOT_TRY(add_group(c, f, v, &all));
+    SPOT_TRY(add_shares(c, f, v));
     for (int k = 0; k < classes; k++) {
         const group one = { k, -1, k * each, (k + 1) * each };
         SPOT_TRY(spot_check_stop(c));
@@ -236,8 +248,9 @@ static spot_status take_room(spot_ctx *c, spot_failures *f, const spot_examine_r
     f->mixture = calloc(groups, sizeof *f->mixture);
     f->finding = calloc(groups * SPOT_FAILURE_RULES, sizeof *f->finding);
     f->scan = calloc(units, sizeof *f->scan);
+    f->share = calloc(models * (SPOT_FACTORS + 1), sizeof *f->share);
     f->strip = calloc(units, sizeof *f->strip);
-    return f->map && f->mixture && f->finding && f->scan && f->strip ? SPOT_OK
+    return f->map && f->mixture && f->finding && f->scan && f->share && f->strip ? SPOT_OK
          : spot_fail(c, SPOT_NOMEM, "no memory for the failures of %d searches", r->units);
 }
 
@@ -266,6 +279,6 @@ spot_status spot_failures_collect(spot_ctx *c, spot_failures *f, const spot_exam
 
 void spot_failures_close(spot_failures *f)
 {
-    free(f->map), free(f->mixture), free(f->scan), free(f->strip), free(f->finding);
+    free(f->map), free(f->mixture), free(f->scan), free(f->strip), free(f->finding), free(f->share);
     *f = (spot_failures){ 0 };
 }

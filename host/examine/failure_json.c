@@ -12,7 +12,7 @@
 #include "examine/failure_parts.h"
 #include "result/result.h"
 
-enum { SCHEMA = 1, MOST = 10000000 };
+enum { SCHEMA = 2, MOST = 10000000 };
 
 static const size_t LARGEST = (size_t)1 << 32;
 
@@ -217,6 +217,22 @@ static void describe_finding(spot_json *j, spot_failure_finding *f)
     spot_json_end(j);
 }
 
+/* ---- the variance of p ---- */
+
+static void describe_share(spot_json *j, spot_failure_share *s)
+{
+    char name[48];
+
+    snprintf(name, sizeof name, "%s", s->factor == SPOT_SHARE_OF_OBJECT ? "object" : spot_factor_label(s->factor));
+    spot_json_object(j, NULL);
+    spot_json_int(j, "model", &s->model);
+    spot_json_text(j, "factor", name, sizeof name);
+    describe_interval(j, "share", &s->share);
+    spot_json_end(j);
+    if (!j->gen) s->factor = spot_factor_find(name);
+    if (s->factor < 0 && strcmp(name, "object")) j->wrong = "factor";
+}
+
 /* ---- all ---- */
 
 #define DESCRIBE(list, number, one) do {                                                                \
@@ -231,6 +247,7 @@ static void describe_failures(spot_json *j, spot_failures *f)
     spot_json_int(j, "renders_spent_on_maps", &f->spent_maps);
     spot_json_int(j, "renders_spent_on_scans", &f->spent_scans);
     DESCRIBE(finding, findings, describe_finding);
+    DESCRIBE(share, shares, describe_share);
     DESCRIBE(map, maps, describe_map);
     DESCRIBE(mixture, mixtures, describe_mixture);
     DESCRIBE(scan, scans, describe_scan);
@@ -314,6 +331,8 @@ static bool is_sound(const spot_failures *f)
         if (f->mixture[i].model < 0 || f->mixture[i].cls < -1) return false;
     for (int i = 0; i < f->scans; i++)
         if (f->scan[i].unit < 0 || f->scan[i].model < 0 || f->scan[i].cls < 0 || f->scan[i].object < 0) return false;
+    for (int i = 0; i < f->shares; i++)
+        if (f->share[i].model < 0) return false;
     for (int i = 0; i < f->strips; i++)
         if (f->strip[i].unit < 0 || !f->strip[i].pictures) return false;
     for (int i = 0; i < f->findings; i++)

@@ -79,6 +79,11 @@ enum { SPOT_FAILURE_RULES = 5 };
 spot_status spot_failure_find_rules(spot_ctx *c, spot_failure_finding *finding, int *n, const spot_random_renders *r,
                                     const spot_factor_space *s, spot_failure_cut cut);
 
+/* The shares of the variance of p into share (dims + 1), the greatest first; *n: their number, 0 where there are too few
+ * renders or all have one p. Fills all but model. */
+spot_status spot_failure_shares(spot_ctx *c, spot_failure_share *share, int *n, const spot_random_renders *r,
+                                const spot_factor_space *s);
+
 /* Corrects the findings of a model and puts them in order. */
 spot_status spot_failure_confirm(spot_ctx *c, spot_failure_finding *finding, int n);
 

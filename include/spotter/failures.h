@@ -141,16 +141,29 @@ typedef struct {
     int    learned, objects;       /* objects of the class, or all: those that learned the planted region; -1: none */
 } spot_failure_finding;
 
+/* ---- 6. the variance of p ---- */
+
+/* Share of the variance of p, over the valid random renders of all objects of a model, that a factor explains alone: its
+ * first-order Sobol index, S = Var(E[p | factor]) / Var(p). It is estimated from the renders as they are (Plischke, Borgonovo
+ * and Smith 2013, "Global sensitivity measures from given data"): a factor's range is cut into bins of equal width, and
+ *     S = (B - (bins - 1) W / (n - bins)) / (B + W)
+ * with B and W the sums of squares between the bins' means and within the bins. The second term is what B has by chance, so S
+ * may be a little below 0. The shares need not add up to 1: the rest belongs to factors together. The interval is a jackknife
+ * over objects with their suns; NaN for one object. */
+#define SPOT_SHARE_OF_OBJECT (-1)  /* in place of a factor: which object it is, with its sun */
+typedef struct { int model, factor; spot_interval share; } spot_failure_share;
+
 /* ---- all ---- */
 
 typedef struct spot_failures {
     double fails;                  /* search.fails; in strength mode 1 - search.fails */
     int    spent_maps, spent_scans;        /* renders of all models */
-    int    maps, mixtures, scans, strips, findings;
+    int    maps, mixtures, scans, strips, findings, shares;
     spot_failure_map     *map;     /* of a model: all, then its classes, then its objects */
     spot_failure_mixture *mixture; /* of a model: all, then its classes */
     spot_failure_scan    *scan;
     spot_failure_strip   *strip;
+    spot_failure_share   *share;   /* of a model: those of its factors, the greatest first; none where no p varies */
     spot_failure_finding *finding; /* of a model: confirmed ones first; then by failures beyond the share outside */
 } spot_failures;
 

@@ -30,6 +30,23 @@ function findings() {
     more(`${plural(no.length, "rule")} that the test did not confirm`, no)].filter(e => e));
 }
 
+// ---- the variance of p ----
+
+// S of each factor of each model, the greatest first.
+function shares() {
+  if (!failures || !failures.shares.length) return;
+  const rows = failures.shares, whose = s => models[s.model].name, factorOf = s => factorName(s.factor);
+  $("share-part").hidden = false;
+  $("shares").append(h("p", { class: "hint" }, "Share of the variance of p, on valid random renders of all objects, that each factor " +
+    "explains alone (first-order Sobol index), with its 95\u00a0% interval over objects. The rest belongs to factors together."),
+    sortable([
+      ...(several ? [{ name: "model", key: whose, cell: s => h("td", {}, name(whose(s))) }] : []),
+      { name: "factor", key: factorOf, cell: s => h("th", { scope: "row" }, factorOf(s)) },
+      { name: "share", number: true, key: s => s.share.value, cell: s => h("td", { class: "number whole" }, percent(s.share.value),
+        known(s.share.low) ? h("small", {}, ` ${range(s.share)}`) : null) },
+    ], rows, "What p depends on", several ? 2 : 1, true));
+}
+
 // ---- maps ----
 
 const sine = degrees => Math.sin(degrees * Math.PI / 180);

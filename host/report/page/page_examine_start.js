@@ -26,6 +26,7 @@ async function start() {
   curveBar();
   curves();
   findings();
+  shares();
   objectBar();
   credits();
   help();
