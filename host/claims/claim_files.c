@@ -153,9 +153,11 @@ spot_status spot_gathered_write(spot_ctx *c, const char *dir, const spot_slice_c
     return write_claim(c, dir, &own);
 }
 
+enum { PICTURE = 2, SIMILARITY, PREDICTED, GROUPS };       /* columns of the table that may be missing, behind group and wrong */
+
 static spot_status read_row(spot_ctx *c, const char *path, const spot_rows *t, bool whole, spot_new_pictures *p)
 {
-    const char *group = spot_rows_cell(t, 0), *wrong = spot_rows_cell(t, 1), *name = whole ? spot_rows_cell(t, 3) : "";
+    const char *group = spot_rows_cell(t, 0), *wrong = spot_rows_cell(t, 1), *name = whole ? spot_rows_cell(t, PICTURE) : "";
     spot_new_picture *r = &p->row[p->n];
 
     *r = (spot_new_picture){ .similarity = NAN, .wrong = *wrong ? *wrong - '0' : -1 };
@@ -168,8 +170,8 @@ static spot_status read_row(spot_ctx *c, const char *path, const spot_rows *t, b
                          (unsigned long long)spot_rows_line(t), wrong);
     if (name[0] == '\'' && name[1] && strchr("=+-@\t", name[1])) name++;       /* a guard against spreadsheets */
     r->picture = strdup(name);
-    if (whole) spot_rows_number(t, 4, &r->similarity);
-    if (whole && *spot_rows_cell(t, 5)) r->predicted = strdup(spot_rows_cell(t, 5));
+    if (whole) spot_rows_number(t, SIMILARITY, &r->similarity);
+    if (whole && *spot_rows_cell(t, PREDICTED)) r->predicted = strdup(spot_rows_cell(t, PREDICTED));
     p->n++;
     return r->picture ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the pictures of %s", path);
 }
@@ -194,7 +196,7 @@ static spot_status read_rows(spot_ctx *c, const char *path, spot_rows *t, bool w
 spot_status spot_gathered_read(spot_ctx *c, const char *path, spot_slice_claim *k, spot_new_pictures *p,
                                spot_gathered_has *has)
 {
-    static const char *const column[] = { "group", "wrong", "?" SPOT_GATHERED_GROUPS, "picture", "similarity", "predicted" };
+    static const char *const column[] = { "group", "wrong", "picture", "similarity", "predicted", SPOT_GATHERED_GROUPS };
     const char *slash = strrchr(path, '/');
     char claim[PATH];
     spot_rows *t;
@@ -205,8 +207,8 @@ spot_status spot_gathered_read(spot_ctx *c, const char *path, spot_slice_claim *
     snprintf(claim, sizeof claim, "%.*sclaim.json", slash ? (int)(slash - path + 1) : 0, path);
     *has = (spot_gathered_has){ .claim = !access(claim, F_OK) };
     if (has->claim) SPOT_TRY(read_claim(c, k, claim));
-    SPOT_TRY(spot_rows_open(c, &t, path, column, has->claim ? 6 : 3));
-    has->groups = spot_rows_has(t, 2);
+    SPOT_TRY(spot_rows_open_some(c, &t, path, column, GROUPS + 1, has->claim ? GROUPS : PICTURE));
+    has->groups = spot_rows_has(t, GROUPS);
     s = read_rows(c, path, t, has->claim, p);
     spot_rows_close(t);
     return s;

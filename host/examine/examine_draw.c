@@ -88,7 +88,17 @@ void spot_examine_drawer_close(spot_examine_drawer *d)
     spot_arena_close(&d->room);
     spot_arena_close(&d->scratch);
     spot_arena_close(&d->host);
+    spot_arena_close(&d->shapes);
     *d = (spot_examine_drawer){ 0 };
+}
+
+spot_status spot_examine_drawer_shapes(spot_ctx *c, spot_examine_drawer *d, bool masks, bool depth)
+{
+    const size_t all = (size_t)d->most * (size_t)d->settings.size * (size_t)d->settings.size;
+
+    SPOT_TRY(spot_arena_open_device(c, &d->shapes, (masks + sizeof *d->depth * depth) * all + 128));
+    if (depth) SPOT_TRY(SPOT_TAKE(c, &d->shapes, d->depth, all));
+    return masks ? SPOT_TAKE(c, &d->shapes, d->mask, all) : SPOT_OK;
 }
 
 /* Lays out the call's meshes and shots. Returns the number of meshes. */
@@ -111,7 +121,8 @@ spot_status spot_examine_draw(spot_ctx *c, spot_examine_drawer *d, const spot_ex
     for (int i = 0; i < n; i++) SPOT_TRY(spot_examine_mesh(c, d->objects, shot[i].entry));
     const int meshes = lay_out(d, shot, n);
     const spot_render_call r = { .settings = &d->settings, .mesh = d->mesh, .meshes = meshes, .picture = d->pictures->rgb,
-                                 .pictures = d->pictures->n, .shot = d->shot, .n = n, .rgb = d->rgb, .facts = d->facts };
+                                 .pictures = d->pictures->n, .shot = d->shot, .n = n, .rgb = d->rgb, .mask = d->mask,
+                                 .depth = d->depth, .facts = d->facts };
     const size_t bytes = spot_render_scratch(c, &r);
     if (bytes > d->scratch.size) {
         spot_arena_close(&d->scratch);

@@ -21,8 +21,10 @@ typedef struct {
     const spot_examine_backgrounds *pictures;
     spot_render_settings settings;
     int   most;                    /* renders of a call */
-    spot_arena room, scratch, host;
+    spot_arena room, scratch, host, shapes;
     uint8_t *rgb;                  /* (most, size, size, 3) in the memory of c's device */
+    uint8_t *mask;                 /* (most, size, size) there, and ... */
+    float   *depth;                /* ... (most, size, size): NULL unless spot_examine_drawer_shapes was asked for them */
     spot_shot_facts *facts;        /* (most) there ... */
     spot_shot_facts *seen;         /* ... and on the host: of the last call */
     spot_shot *shot;               /* (most) */
@@ -34,6 +36,9 @@ typedef struct {
 spot_status spot_examine_drawer_open (spot_ctx *c, spot_examine_drawer *d, spot_examine_objects_list *o,
                                       const spot_examine_backgrounds *pictures, int most);
 void        spot_examine_drawer_close(spot_examine_drawer *d);
+
+/* From now on masks and depths are drawn, too, as the renderer has them (render.h). */
+spot_status spot_examine_drawer_shapes(spot_ctx *c, spot_examine_drawer *d, bool masks, bool depth);
 
 /* Draws n renders, at most d->most: d->rgb, d->seen. Loads the meshes that are missing. */
 spot_status spot_examine_draw(spot_ctx *c, spot_examine_drawer *d, const spot_examine_shot *shot, int n);

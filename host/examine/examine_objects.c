@@ -53,7 +53,7 @@ static spot_status count_classes(spot_ctx *c, spot_examine_objects_list *o)
     return SPOT_OK;
 }
 
-spot_status spot_examine_objects_open(spot_ctx *c, spot_examine_objects_list *o, spot_examine_config *cfg)
+spot_status spot_examine_objects_list_all(spot_ctx *c, spot_examine_objects_list *o, spot_examine_config *cfg)
 {
     *o = (spot_examine_objects_list){ .cfg = cfg };
     SPOT_TRY(spot_catalogue_read(c, &o->list, cfg->objects.catalogue, cfg->cls, cfg->classes));
@@ -66,6 +66,12 @@ spot_status spot_examine_objects_open(spot_ctx *c, spot_examine_objects_list *o,
     o->warned = calloc((size_t)o->list.entries + 1, sizeof *o->warned);
     if (!o->first || !o->held || !o->mesh || !o->hash || !o->words || !o->warned)
         return spot_fail(c, SPOT_NOMEM, "no memory for %d objects", o->list.entries);
+    return SPOT_OK;
+}
+
+spot_status spot_examine_objects_open(spot_ctx *c, spot_examine_objects_list *o, spot_examine_config *cfg)
+{
+    SPOT_TRY(spot_examine_objects_list_all(c, o, cfg));
     return count_classes(c, o);
 }
 

@@ -22,6 +22,9 @@ typedef struct {
 spot_status spot_examine_objects_open (spot_ctx *c, spot_examine_objects_list *o, spot_examine_config *cfg);
 void        spot_examine_objects_close(spot_ctx *c, spot_examine_objects_list *o);
 
+/* The same of any number of objects and classes: none is examined. */
+spot_status spot_examine_objects_list_all(spot_ctx *c, spot_examine_objects_list *o, spot_examine_config *cfg);
+
 /* Loads the mesh of an entry, unless it is there. */
 spot_status spot_examine_mesh(spot_ctx *c, spot_examine_objects_list *o, int entry);
 

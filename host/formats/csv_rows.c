@@ -9,7 +9,7 @@
 struct spot_rows {
     spot_blob in;
     spot_csv_block block;
-    int record, columns, at[SPOT_ROW_CELLS], cells;        /* cells: of the header */
+    int record, columns, need, at[SPOT_ROW_CELLS], cells;  /* cells: of the header */
     uint64_t line, next;                   /* of the current row; of the row after it */
     const char *const *column;
     char cell[SPOT_ROW_CELLS][SPOT_ROW_CELL];
@@ -38,9 +38,6 @@ static spot_status refuse_quote(spot_ctx *c, const spot_rows *t)
                      t->in.name, t->line);
 }
 
-/* A ? says that the column may be missing. */
-static const char *name_of(const spot_rows *t, int k) { return t->column[k] + (*t->column[k] == '?'); }
-
 static spot_status read_header(spot_ctx *c, spot_rows *t)
 {
     spot_csv_cells cells;
@@ -55,7 +52,7 @@ static spot_status read_header(spot_ctx *c, spot_rows *t)
     while ((got = spot_csv_cell_next(&cells, &one)) > 0) {
         if (one.n < sizeof name) name[spot_csv_unquote(name, &one)] = 0;
         for (int k = 0; k < t->columns && one.n < sizeof name; k++) {
-            if (strcmp(name, name_of(t, k))) continue;
+            if (strcmp(name, t->column[k])) continue;
             if (t->at[k] >= 0)
                 return spot_fail(c, SPOT_INPUT, "{table.column_twice} %s has two columns \"%.80s\"", t->in.name, name);
             t->at[k] = t->cells;
@@ -63,13 +60,19 @@ static spot_status read_header(spot_ctx *c, spot_rows *t)
         t->cells++;
     }
     if (got < 0) return refuse_quote(c, t);
-    for (int k = 0; k < t->columns; k++)
-        if (t->at[k] < 0 && *t->column[k] != '?')
+    for (int k = 0; k < t->need; k++)
+        if (t->at[k] < 0)
             return spot_fail(c, SPOT_INPUT, "{table.no_column} %s line 1: there is no column \"%s\"", t->in.name, t->column[k]);
     return SPOT_OK;
 }
 
 spot_status spot_rows_open(spot_ctx *c, spot_rows **out, const char *path, const char *const *column, int columns)
+{
+    return spot_rows_open_some(c, out, path, column, columns, columns);
+}
+
+spot_status spot_rows_open_some(spot_ctx *c, spot_rows **out, const char *path, const char *const *column, int columns,
+                                int need)
 {
     spot_rows *t = calloc(1, sizeof *t);
     spot_status s;
@@ -77,7 +80,7 @@ spot_status spot_rows_open(spot_ctx *c, spot_rows **out, const char *path, const
     *out = NULL;
     if (!t) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", path);
     t->column = column;
-    t->columns = columns;
+    t->columns = columns, t->need = need;
     t->next = 1;
     s = spot_blob_open(c, &t->in, path);
     if (s) return free(t), s;
@@ -114,7 +117,7 @@ static spot_status copy_cells(spot_ctx *c, spot_rows *t, spot_csv_cells cells)
 static bool is_header(const spot_rows *t)
 {
     for (int k = 0; k < t->columns; k++)
-        if (strcmp(t->cell[k], t->column[k])) return false;
+        if (t->at[k] >= 0 && strcmp(t->cell[k], t->column[k])) return false;
     return true;
 }
 

@@ -11,22 +11,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-spot_status spot_png_encode(spot_ctx *c, unsigned char **png, size_t *size, const uint8_t *rgb, int width, int height)
+static spot_status encode(spot_ctx *c, unsigned char **png, size_t *size, const uint8_t *pixels, png_image image)
 {
-    png_image image = { .version = PNG_IMAGE_VERSION, .width = (png_uint_32)width, .height = (png_uint_32)height,
-                        .format = PNG_FORMAT_RGB };
     png_alloc_size_t bytes = PNG_IMAGE_PNG_SIZE_MAX(image);
 
     *size = 0;
     *png = malloc(bytes);
-    if (!*png) return spot_fail(c, SPOT_NOMEM, "no memory for a PNG of %dx%d pixels", width, height);
-    if (!png_image_write_to_memory(&image, *png, &bytes, 0, rgb, 0, NULL)) {
+    if (!*png) return spot_fail(c, SPOT_NOMEM, "no memory for a PNG of %ux%u pixels", image.width, image.height);
+    if (!png_image_write_to_memory(&image, *png, &bytes, 0, pixels, 0, NULL)) {
         free(*png);
         *png = NULL;
-        return spot_fail(c, SPOT_NUMERIC, "PNG of %dx%d pixels: %s", width, height, image.message);
+        return spot_fail(c, SPOT_NUMERIC, "PNG of %ux%u pixels: %s", image.width, image.height, image.message);
     }
     *size = bytes;
     return SPOT_OK;
+}
+
+spot_status spot_png_encode(spot_ctx *c, unsigned char **png, size_t *size, const uint8_t *rgb, int width, int height)
+{
+    return encode(c, png, size, rgb, (png_image){ .version = PNG_IMAGE_VERSION, .width = (png_uint_32)width,
+                                                  .height = (png_uint_32)height, .format = PNG_FORMAT_RGB });
+}
+
+spot_status spot_png_encode_grey(spot_ctx *c, unsigned char **png, size_t *size, const uint8_t *grey, int width, int height)
+{
+    return encode(c, png, size, grey, (png_image){ .version = PNG_IMAGE_VERSION, .width = (png_uint_32)width,
+                                                   .height = (png_uint_32)height, .format = PNG_FORMAT_GRAY });
 }
 
 /* -- reading ------------------------------------------------------------------------------------------------------ */

@@ -15,6 +15,9 @@ spot_status spot_png_transparency(spot_ctx *c, bool *has, const spot_blob *in);
 /* Encodes rgb (height, width, 3): *png (*size bytes) is malloc'd; NULL on failure. */
 spot_status spot_png_encode(spot_ctx *c, unsigned char **png, size_t *size, const uint8_t *rgb, int width, int height);
 
+/* The same of grey (height, width): one byte a pixel. */
+spot_status spot_png_encode_grey(spot_ctx *c, unsigned char **png, size_t *size, const uint8_t *grey, int width, int height);
+
 /* Decodes any PNG to RGB, as picture.h describes. */
 spot_status spot_png_decode(spot_ctx *c, spot_picture *p, const uint8_t *file, size_t size, const char *name);
 

@@ -295,6 +295,45 @@ typedef struct {
 spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const spot_examine_options *o,
                              spot_run_report *report);
 
+/* ---- 4. renders to files ---- */
+
+/* Pictures of objects under given conditions: for training, for looking, for checking. Objects, classes, renderer and factors
+ * are a config's; its models and examiners have no part in it. Each object has `number` renders at each point of a grid or of a
+ * table, or, without both, at no point: all that varies is random. Random conditions are those of the examination's random
+ * renders with the same factors and search.seed: equal pixels.
+ *
+ *     OUT/images/CLASS/NAME-HASH-000012.png     a render; name and hash of the object's id
+ *     OUT/masks/CLASS/...png, OUT/depth/CLASS/...npy
+ *     OUT/conditions.csv                        a line for each: files, class, object, valid, area, all factors
+ *     OUT/render.json                           what the files depend on
+ *
+ * gpu_to_gpu: the same bytes for any number of threads. */
+typedef struct {
+    const char *out;
+    const char *factors;           /* "camera_azimuth=0:360:12, camera_roll=0, sun_energy=1:3": twelve values of a grid, one
+                                    * value, a random one. The others are drawn once for an object. "": the config's */
+    const char *table;             /* CSV with columns of factors and, where a row is about one object, `object`; "": none */
+    int  number;                   /* at least 1 */
+    bool masks, depth;             /* share of the samples that the object covers; distance along the view, 0: no object */
+    const char *const *object, *const *cls;    /* (objects), (classes): only these; 0: all */
+    int  objects, classes;
+} spot_renders_job;
+
+typedef struct {
+    int    objects, renders;       /* planned */
+    double memory, disk;           /* bytes: beside the mesh of an object; of the files at most */
+    int    written, valid;         /* by run: pictures that were not there; renders on which a person could name the object */
+    int    left_out;               /* objects whose file cannot be read */
+} spot_renders_report;
+
+/* open: SPOT_USAGE, SPOT_INPUT with a sentence. run: SPOT_STOPPED between renders; the same call goes on. A folder that this
+ * function did not make is refused, and so are files in it that have other bytes than it would write. close accepts NULL. */
+typedef struct spot_renders spot_renders;
+spot_status spot_renders_open (spot_ctx *c, spot_renders **r, const spot_examine_config *cfg, const spot_renders_job *job);
+const spot_renders_report *spot_renders_about(const spot_renders *r);
+spot_status spot_renders_run  (spot_ctx *c, spot_renders *r);
+void        spot_renders_close(spot_ctx *c, spot_renders *r);
+
 /* The study, for `spotter status` and `spotter merge` (work.h). */
 extern const struct spot_study spot_examine_study;
 
