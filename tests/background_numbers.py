@@ -17,7 +17,9 @@ from PIL import Image
 from backgrounds_world import CLASSES, answer
 from background_pages import tensors
 
-SETS = ["original", "only-fg", "no-fg", "mixed-same", "mixed-rand", "mixed-next", "plain", "noise", "blurred"]
+SETS = ["original", "only-fg", "no-fg", "mixed-same", "mixed-rand", "mixed-next", "plain", "noise", "blurred",
+        "only-bg-b", "only-bg-t"]
+REST = ["original", "no-fg", "only-bg-b", "only-bg-t"]         # no blends
 
 
 def check(good, *words):
@@ -104,6 +106,13 @@ def tiled(rgb, mask):
     return out
 
 
+def boxed(rgb, mask):
+    ys, xs = np.nonzero(mask >= 128)
+    out = rgb.copy()
+    out[ys.min():ys.max() + 1, xs.min():xs.max() + 1] = 0
+    return out
+
+
 def blurred(rgb, mask, size):
     """A Gaussian of 1/16 of the side over what is no object."""
     sigma = size / 16
@@ -174,12 +183,12 @@ class Run:
     def sort_seen(self, rgb):
         """(target, "original", a set or the place of a blend) -> what the model saw: a few targets at once, their blends, then
         their cut sets, then the pictures that are no blends."""
-        keys, together = [], 240 // (1 + self.n + 8)
+        keys, together = [], 240 // (1 + self.n + 10)
         for at in range(0, self.targets, together):
             some = range(at, min(self.targets, at + together))
             keys += [(t, j) for t in some for j in range(self.n)]
-            keys += [(t, k) for t in some for k in SETS if k not in ("original", "no-fg")]
-            keys += [(t, k) for t in some for k in ("original", "no-fg")]
+            keys += [(t, k) for t in some for k in SETS if k not in REST]
+            keys += [(t, k) for t in some for k in REST]
         check(len(keys) == len(rgb), "the model saw", len(rgb), "pictures, not", len(keys))
         return dict(zip(keys, rgb))
 
@@ -191,7 +200,8 @@ class Run:
             d = self.donor(t, kind)
             return blend(rgb, mask, tiled(self.rgb[d], self.mask[d]))
         return {"original": lambda: rgb, "no-fg": lambda: blend(0 * rgb, mask, rgb), "only-fg": lambda: blend(rgb, mask, 0),
-                "plain": lambda: blend(rgb, mask, 128),
+                "plain": lambda: blend(rgb, mask, 128), "only-bg-t": lambda: tiled(rgb, mask),
+                "only-bg-b": lambda: boxed(rgb, mask),
                 "blurred": lambda: blend(rgb, mask, blurred(rgb, mask, self.size))}[kind]()
 
     def check_pictures(self):
@@ -250,6 +260,7 @@ class Run:
         want = {**share, "suite": suite.mean()}
         for name, value in (("accuracy", share["original"]), ("lost_on_the_suite", share["original"] - suite.mean()),
                             ("bg_gap", share["mixed-same"] - share["mixed-rand"]),
+                            ("lost_by_blending", share["original"] - share["mixed-same"]),
                             ("turned_by_some_background", np.mean(suite[known] < 1)),
                             ("worst_case_accuracy", np.sum(suite[known] == 1) / self.targets)):
             got[name], want[name] = model[name]["value"], value

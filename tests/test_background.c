@@ -57,10 +57,14 @@ TEST_IN_FOLDER(a_model_of_the_object_is_never_turned)
     for (int k = 0; k < SPOT_BACKGROUND_SETS; k++) {
         const int count = sum(u->count[k], 2), right = sum(u->right[k], 2);
         assert_int_equal(count, k == SPOT_SET_SUITE ? 32 : 8);
-        if (k != SPOT_SET_NO_FG) assert_int_equal(right, count);
+        if (k != SPOT_SET_NO_FG && k != SPOT_SET_ONLY_BG_B && k != SPOT_SET_ONLY_BG_T) assert_int_equal(right, count);
     }
     assert_true(!sum(u->turned, 2) && sum(u->steady, 2) == 8);
     CHECK_NEAR(r.summary[0].gap.value, 0, 0);
+    CHECK_NEAR(r.summary[0].blending.value, 0, 0);
+    assert_int_equal(r.summary[0].dependence, SPOT_DEPENDENCE_NOT_SHOWN);
+    assert_true(r.summary[0].gap.low < -0.2 && r.summary[0].gap.high > 0.2);       /* 8 pairs without a change tell little */
+    assert_true(holds("run/background.json", "No dependence on the background is shown beyond 3"));
     assert_true(r.summary[0].lost.value == 0 && r.summary[0].lost.low == 0 && isnan(r.summary[0].reordered));
     CHECK_NEAR(r.summary[0].turned.value, 0, 0);
     CHECK_NEAR(r.summary[0].steady.value, 1, 0);
@@ -84,10 +88,15 @@ TEST_IN_FOLDER(a_model_of_the_background_is_always_turned)
     const spot_background_result *u = &r.unit[0];
     assert_int_equal(sum(u->right[SPOT_SET_ORIGINAL], 2), 8);
     assert_int_equal(sum(u->right[SPOT_SET_NO_FG], 2), 8);
+    assert_int_equal(sum(u->right[SPOT_SET_ONLY_BG_B], 2), 8);
+    assert_int_equal(sum(u->right[SPOT_SET_ONLY_BG_T], 2), 8);
     assert_int_equal(sum(u->right[SPOT_SET_ONLY_FG], 2), 4);       /* black is class "b" */
     assert_int_equal(sum(u->right[SPOT_SET_MIXED_SAME], 2), 8);
     assert_int_equal(sum(u->right[SPOT_SET_MIXED_NEXT], 2), 0);
     assert_true(sum(u->turned, 2) == 8 && !sum(u->steady, 2));      /* of 3 bright and 3 dark ones 4 are chosen */
+    CHECK_NEAR(r.summary[0].blending.value, 0, 0);
+    assert_true(r.summary[0].dependence == (r.summary[0].gap.low > 0 ? SPOT_DEPENDENCE_SHOWN : SPOT_DEPENDENCE_NOT_SHOWN));
+    assert_true(holds("run/background.json", r.summary[0].gap.low > 0 ? "Yes, the model depends" : "No dependence on"));
     assert_true(r.summary[0].gap.value > 0 && r.summary[0].turned.value == 1 && r.summary[0].turned.high == 1);
     CHECK_OK(&c, spot_background_responses_read(&c, &p, in_world("run"), u));
     int right = 0;

@@ -52,6 +52,8 @@ run 0 "" background odd.yaml --out odd
 run 0 "" verdict odd --forest mine.safetensors
 grep -q "odd: no verdict: the forest has not seen such a model: it is .*most by .* (they have " "$dir/out" ||
     fail "a verdict on a model of another kind: $(cat "$dir/out")"
+grep -qE "By its BG-gap alone: (depends|not shown to depend|unknown)" "$dir/out" ||
+    fail "no verdict by the gap: $(cat "$dir/out")"
 grep -q "no labels: nobody has labelled" "$dir/out" || fail "no word about labels"
 sed -e '/rho-[0-35-8]/d' background.yaml > two.yaml
 run 0 "" background two.yaml --out two
@@ -71,6 +73,7 @@ done
 grep -q '"verdict":{"label":1,"share":\[[0-9.]*,[0-9.]*,[0-9.]*\],.*"known":1,"reasons":\[\["' two.html ||
     fail "the page has no verdict"
 grep -q '"label":-1,"words":"no verdict: the forest has not seen such a model' odd.html || fail "the page has no refusal"
+grep -q 'dependence_on_the_background' odd.html || fail "the page has no verdict by the gap"
 
 # The paper's tables: a run, its twin with another seed, another choice.
 edit "n: 4}" "n: 4, seed: 2}" > seed.yaml

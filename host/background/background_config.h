@@ -6,7 +6,7 @@
 #include "spotter/background.h"
 #include "study/yaml.h"
 
-enum { SPOT_BACKGROUND_PATH = 1300, SPOT_BACKGROUND_NUMBERS = 1 };
+enum { SPOT_BACKGROUND_PATH = 1300, SPOT_BACKGROUND_NUMBERS = 2 };
 
 /* Defaults of the cuts of learned reliance (bench/studies/background.md says why these). */
 #define SPOT_LEARNED_INVARIANT 0.1

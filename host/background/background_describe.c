@@ -90,6 +90,18 @@ static void put_sets(spot_json *j, const void *row)
     spot_json_end(j);
 }
 
+static void put_dependence(spot_json *j, const void *row)
+{
+    static const char *const name[] = { "unknown", "not shown", "shown" };
+    const spot_background_summary *m = model_of(row)->s;
+    char words[120];
+
+    spot_json_object(j, "dependence_on_the_background");
+    spot_json_put_text(j, "verdict", name[m->dependence]);
+    spot_json_put_text(j, "words", spot_background_dependence_words(words, sizeof words, m));
+    spot_json_end(j);
+}
+
 static void put_matrices(spot_json *j, const void *row)
 {
     const spot_background_result *u = model_of(row)->u;
@@ -196,12 +208,18 @@ static const spot_quantity summary[] = {
       .about = "objects right in the original and on every background of the suite"),
     S("bg_gap", gap, POINTS, .title = "BG-gap", .direction = SPOT_LOWER_IS_BETTER,
       .about = "mixed-same less mixed-rand"),
+    S("lost_by_blending", blending, POINTS, .title = "blending", .direction = SPOT_LOWER_IS_BETTER,
+      .about = "original less mixed-same: the cost of cutting and blending alone"),
     SET("mixed-same", SPOT_SET_MIXED_SAME, WIDE, "accuracy on a background of the object's own class"),
     SET("mixed-rand", SPOT_SET_MIXED_RAND, WIDE, "accuracy on a background of any class"),
     SET("mixed-next", SPOT_SET_MIXED_NEXT, MORE, "accuracy on a background of the next class"),
     SET("only-fg", SPOT_SET_ONLY_FG, WIDE, "accuracy on the object before black"),
     S("sets.no-fg.accuracy", accuracy[SPOT_SET_NO_FG], SHARE, .title = "no-fg", .place = SPOT_SHOWN_WIDE,
       .about = "accuracy on the background, the object black; how far the class is guessed from the background"),
+    S("sets.only-bg-t.accuracy", accuracy[SPOT_SET_ONLY_BG_T], SHARE, .title = "only-bg-t", .place = SPOT_SHOWN_WIDE,
+      .about = "accuracy on the background, the object tiled over with its outline"),
+    S("sets.only-bg-b.accuracy", accuracy[SPOT_SET_ONLY_BG_B], SHARE, .title = "only-bg-b", .place = SPOT_SHOWN_MORE,
+      .about = "accuracy on the background, the object's bounding box black"),
     SET("plain", SPOT_SET_PLAIN, MORE, "accuracy on the object before grey"),
     SET("noise", SPOT_SET_NOISE, MORE, "accuracy on the object before noise"),
     SET("blurred", SPOT_SET_BLURRED, MORE, "accuracy on the object before its own background, blurred"),
@@ -215,7 +233,8 @@ static const spot_quantity model[] = {
     SPOT_BEHIND(NULL, model_row, s, summary),
     SPOT_COMPUTED("planted_reliance", SPOT_AS_REAL, planted_reliance, .title = "planted", .digits = 2, .optional = true,
                   .place = SPOT_SHOWN_WIDE, .about = "planted reliance on the background, 0 to 1"),
-    SPOT_WRITTEN(put_sets), SPOT_WRITTEN(put_matrices), SPOT_WRITTEN(put_classes), SPOT_WRITTEN(put_worst),
+    SPOT_WRITTEN(put_dependence), SPOT_WRITTEN(put_sets), SPOT_WRITTEN(put_matrices), SPOT_WRITTEN(put_classes),
+    SPOT_WRITTEN(put_worst),
     SPOT_QUANTITIES_END
 };
 

@@ -9,7 +9,8 @@
 const char *spot_background_set_name(int set)
 {
     static const char *const name[SPOT_BACKGROUND_SETS] = { "original", "only-fg", "no-fg", "mixed-same", "mixed-rand",
-                                                            "mixed-next", "plain", "noise", "blurred", "suite" };
+                                                            "mixed-next", "plain", "noise", "blurred", "only-bg-b",
+                                                            "only-bg-t", "suite" };
 
     return set >= 0 && set < SPOT_BACKGROUND_SETS ? name[set] : "";
 }

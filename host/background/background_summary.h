@@ -4,8 +4,9 @@
 
 #include "spotter/background.h"
 
-/* Intervals: Wilson's of shares of pictures; of the suite's accuracy, what is lost and the BG-gap a bootstrap over targets,
- * since pictures of one target are alike (2.5 and 97.5 % of 2,000 draws). The BG-gap counts targets that have both pictures.
+/* Intervals: Wilson's of shares of pictures; of the BG-gap and of what blending costs Tango's of pairs, over the targets that
+ * have both pictures, whose width is not 0 where no target differs (paired.h); of the suite's accuracy and what is lost a
+ * bootstrap over targets, since pictures of one target are alike (2.5 and 97.5 % of 2,000 draws).
  *
  * Another order of the outputs: classes and answers are paired, the commonest pair of the originals first. It is suspicious
  * where it makes twice as many right, half of all or more, and a class has five targets on average. */

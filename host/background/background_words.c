@@ -43,7 +43,8 @@ static void add_points(spot_words *w, spot_interval v)
     spot_words_add(w, "%.1f percentage points (%.1f to %.1f)", 100 * v.value, 100 * v.low, 100 * v.high);
 }
 
-/* The answer to the page's title. It comes first, unless the numbers themselves are in doubt. */
+/* The answer to the page's title, by the BG-gap: a background of the object's own class is cut and blended as any other, so
+ * that their difference is the background's alone. It comes first, unless the numbers themselves are in doubt. */
 static void tell_answer(spot_words *w, const spot_background_results *r, const spot_background_summary *m)
 {
     const int classes = r->suite->classes;
@@ -51,21 +52,31 @@ static void tell_answer(spot_words *w, const spot_background_results *r, const s
     if (classes > 1 && !(m->accuracy[SPOT_SET_ORIGINAL].low > 1.0 / classes))
         spot_words_add(w, "No answer: the model is not shown to be better on the original pictures than a guess among %d "
                        "classes, so a background has little to take", classes);
-    else if (m->lost.low > 0) {
-        spot_words_add(w, "Yes: other backgrounds cost the model ");
-        add_points(w, m->lost);
-        spot_words_add(w, " of accuracy%s", m->gap.low > 0 ? ", and a background of the object's own class helps it"
-                                            : isnan(m->gap.value) ? "" : ", whichever class they belong to");
-    } else if (m->gap.low > 0)
-        spot_words_add(w, "Yes: a background of the object's own class helps the model beyond chance, though the suite costs "
-                       "it nothing that is shown");
-    else {
-        spot_words_add(w, "No loss of accuracy is shown: other backgrounds cost the model ");
-        add_points(w, m->lost);
-        if (m->turned.value > 0)
-            spot_words_add(w, ", but one or more of them turn %.0f %% of the objects that it recognises",
-                           100 * m->turned.value);
+    else if (m->dependence == SPOT_DEPENDENCE_UNKNOWN)
+        spot_words_add(w, "No answer: there is no BG-gap, for want of pictures of mixed-same");
+    else if (m->dependence == SPOT_DEPENDENCE_SHOWN) {
+        spot_words_add(w, "Yes, the model depends on the background: a background of any class in place of one of the object's "
+                       "own class costs it ");
+        add_points(w, m->gap);
+        spot_words_add(w, ", the BG-gap");
+    } else {
+        spot_words_add(w, "No dependence on the background is shown beyond %.1f percentage points: the BG-gap is ",
+                       fmax(0, 100 * m->gap.high));
+        add_points(w, m->gap);
     }
+    spot_words_end(w, ".");
+}
+
+/* Blends cost accuracy by their cuts and colours, too, which is not the background's doing. */
+static void tell_blending(spot_words *w, const spot_background_summary *m)
+{
+    if (isnan(m->blending.value)) spot_words_add(w, "The suite costs ");
+    else {
+        spot_words_add(w, "Cutting the object out and putting it on another background of its own class costs ");
+        add_points(w, m->blending);
+        spot_words_add(w, "; the suite, with other backgrounds and another blending, costs ");
+    }
+    add_points(w, m->lost);
     spot_words_end(w, ".");
 }
 
@@ -103,26 +114,16 @@ static void tell_turned(spot_words *w, const spot_background_result *u, const sp
     spot_words_end(w, ".");
 }
 
-static void tell_gap(spot_words *w, const spot_background_summary *m)
-{
-    if (isnan(m->gap.value)) return;
-    spot_words_add(w, "The BG-gap is ");
-    add_points(w, m->gap);
-    spot_words_say(w, ": %s", m->gap.low > 0
-                   ? "beyond chance, a background of the object's own class helps the model more than any other background"
-                   : m->gap.high < 0
-                   ? "beyond chance, a background of the object's own class helps less than any other background"
-                   : "no difference beyond chance between backgrounds of the object's own class and of any class");
-}
-
-/* Without the object only the background and the outline are left. */
+/* Without the object only the background is left, and in no-fg the outline. */
 static void tell_without_object(spot_words *w, const spot_background_results *r, const spot_background_summary *m)
 {
-    const spot_interval v = m->accuracy[SPOT_SET_NO_FG];
+    const spot_interval v = m->accuracy[SPOT_SET_ONLY_BG_T];
     const double chance = 1.0 / r->suite->classes;
 
     if (isnan(v.value) || r->suite->classes < 2) return;
     spot_words_add(w, "With the object painted black it still names the class of ");
+    add_share(w, m->accuracy[SPOT_SET_NO_FG]);
+    spot_words_add(w, ", and with the object and its outline tiled over of ");
     add_share(w, v);
     spot_words_say(w, v.low > chance ? ", more than a guess among %d classes would (%.1f %%)"
                                      : "; a guess among %d classes is right on %.1f %%", r->suite->classes, 100 * chance);
@@ -159,35 +160,53 @@ static void tell_order(spot_words *w, const spot_background_results *r, ranked *
     spot_words_end(w, ".");
 }
 
+/* The headline: the BG-gaps, or why there are none. */
+static void tell_gaps(spot_words *w, const spot_background_results *r, ranked *v)
+{
+    const int n = r->units;
+    int shown = 0, known = 0, last = 0;
+
+    for (int u = 0; u < n; u++) {
+        const spot_background_summary *m = &r->summary[u];
+        known += m->dependence != SPOT_DEPENDENCE_UNKNOWN, shown += m->dependence == SPOT_DEPENDENCE_SHOWN;
+        v[u] = (ranked){ m->dependence == SPOT_DEPENDENCE_UNKNOWN ? NAN : m->gap.value, u };
+    }
+    if (!known) {
+        spot_words_say(w, "No answer: no model has both a BG-gap and an accuracy that is shown to be above a guess");
+        return;
+    }
+    qsort(v, (size_t)n, sizeof *v, by_value);
+    while (last + 1 < n && !isnan(v[last + 1].value)) last++;
+    spot_words_add(w, "%d of %d models depend on the background beyond chance: their BG-gap is above 0", shown, known);
+    spot_words_say(w, "; the largest gap, in percentage points, is %.1f of %s, the least %.1f of %s", 100 * v[0].value,
+                   r->unit[v[0].index].name, 100 * v[last].value, r->unit[v[last].index].name);
+    if (known < n) spot_words_say(w, "%d models have no BG-gap, or are not shown to be better than a guess", n - known);
+}
+
+static int count_above(const spot_background_results *r, bool of_blending)
+{
+    int n = 0;
+
+    for (int u = 0; u < r->units; u++) n += (of_blending ? r->summary[u].blending.low : r->summary[u].lost.low) > 0;
+    return n;
+}
+
+/* The suite's cost has that of blending in it. */
 static void tell_costs(spot_words *w, const spot_background_results *r, ranked *v)
 {
     const int n = r->units;
-    int costly = 0;
 
-    for (int u = 0; u < n; u++) {
-        costly += r->summary[u].lost.low > 0;
-        v[u] = (ranked){ r->summary[u].lost.value, u };
-    }
+    for (int u = 0; u < n; u++) v[u] = (ranked){ r->summary[u].blending.value, u };
     qsort(v, (size_t)n, sizeof *v, by_value);
-    spot_words_say(w, "Other backgrounds cost %d of %d models accuracy beyond chance; the most, in percentage points, %s "
-                   "(%.1f), the least %s (%.1f)", costly, n, r->unit[v[0].index].name, 100 * v[0].value,
-                   r->unit[v[n - 1].index].name, 100 * v[n - 1].value);
-}
-
-static void tell_gaps(spot_words *w, const spot_background_results *r, ranked *v)
-{
-    int with = 0, beyond = 0;
-
-    for (int u = 0; u < r->units; u++) {
-        with += !isnan(r->summary[u].gap.value), beyond += r->summary[u].gap.low > 0;
-        v[u] = (ranked){ r->summary[u].gap.value, u };
-    }
-    if (!with) return;
-    qsort(v, (size_t)r->units, sizeof *v, by_value);
-    spot_words_add(w, "The BG-gap is above 0 beyond chance for %d of %d models", beyond, with);
-    if (beyond)
-        spot_words_add(w, "; the largest, in percentage points, is %.1f of %s", 100 * v[0].value, r->unit[v[0].index].name);
-    spot_words_end(w, ".");
+    if (!isnan(v[0].value))
+        spot_words_say(w, "Cutting the object out and putting it on another background of its own class costs %d of %d models "
+                       "accuracy beyond chance, at most %.1f percentage points (%s)", count_above(r, true), n,
+                       100 * v[0].value, r->unit[v[0].index].name);
+    for (int u = 0; u < n; u++) v[u] = (ranked){ r->summary[u].lost.value, u };
+    qsort(v, (size_t)n, sizeof *v, by_value);
+    spot_words_say(w, "The suite, with other backgrounds and another blending, costs %d of %d models accuracy beyond chance; "
+                   "the most, in percentage points, %s (%.1f), the least %s (%.1f)", count_above(r, false), n, r->unit[v[0].index].name,
+                   100 * v[0].value, r->unit[v[n - 1].index].name, 100 * v[n - 1].value);
 }
 
 static void tell_models(spot_words *w, const spot_background_results *r)
@@ -196,12 +215,12 @@ static void tell_models(spot_words *w, const spot_background_results *r)
     ranked *v = malloc((size_t)n * sizeof *v);
 
     if (!v) { w->status = SPOT_NOMEM; return; }
+    tell_gaps(w, r, v);
     tell_costs(w, r, v);
     for (int u = 0; u < n; u++) v[u] = (ranked){ r->summary[u].turned.value, u };
     tell_order(w, r, v, "Models by the share of recognised objects that some background turns, most first: ");
     for (int u = 0; u < n; u++) v[u] = (ranked){ r->summary[u].accuracy[SPOT_SET_ORIGINAL].value, u };
     tell_order(w, r, v, "Models by accuracy on the original pictures, best first: ");
-    tell_gaps(w, r, v);
     free(v);
 }
 
@@ -339,9 +358,9 @@ spot_status spot_background_tell(spot_ctx *c, spot_background_account *a, const 
     if (r->units == 1) {
         tell_order_of_outputs(w, r);
         tell_answer(w, r, &r->summary[0]);
+        tell_blending(w, &r->summary[0]);
         tell_accuracy(w, r, &r->summary[0]);
         tell_turned(w, &r->unit[0], &r->summary[0]);
-        tell_gap(w, &r->summary[0]);
         tell_without_object(w, r, &r->summary[0]);
         tell_classes(w, r, &r->unit[0]);
     } else {

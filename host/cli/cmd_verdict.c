@@ -95,7 +95,10 @@ static void print_words(const spot_verdict_report *v)
     for (int i = 0; i < v->table.models; i++) {
         if (v->verdict[i].label >= 0 && v->table.models > FEW) { more++; continue; }
         snprintf(name, sizeof name, "%s", v->table.model[i].name);
-        printf("%s: %s\n", spot_plain(name), spot_verdict_words(words, sizeof words, &v->verdict[i]));
+        printf("%s: %s", spot_plain(name), spot_verdict_words(words, sizeof words, &v->verdict[i]));
+        if (v->verdict[i].label < 0 && v->table.model[i].dependence[0])
+            printf(". By its BG-gap alone: %s", v->table.model[i].dependence);
+        printf("\n");
     }
     if (more) printf("reasons for the verdicts: --json, or spotter report\n");
 }
@@ -305,6 +308,7 @@ static void put_models(spot_json *j, const spot_verdict_report *v)
         spot_json_put_real(j, "learned_reliance", m->reliance[SPOT_TRUTH_LEARNED]);
         spot_json_put_text(j, "label", label < 0 ? NULL : spot_background_label_name(label));
         if (v->scores.splits) spot_json_put_real(j, "held_out", v->scores.held_out[i]);
+        if (m->dependence[0]) spot_json_put_text(j, "by_bg_gap", m->dependence);
         if (v->verdict) put_verdict(j, &v->verdict[i]);
         spot_json_end(j);
     }

@@ -205,10 +205,10 @@ typedef struct {
 
 /* The derived sets of the Backgrounds Challenge, and the suite itself. Only-FG: black behind the object. No-FG: the object
  * black. Mixed-Same, -Rand, -Next: the background of another target of the same, any, the next class, with its object tiled
- * out. */
+ * out. Only-BG-B, -T: the target's own background without the outline of the object: its bounding box black, or tiled over. */
 typedef enum { SPOT_SET_ORIGINAL, SPOT_SET_ONLY_FG, SPOT_SET_NO_FG, SPOT_SET_MIXED_SAME, SPOT_SET_MIXED_RAND,
-               SPOT_SET_MIXED_NEXT, SPOT_SET_PLAIN, SPOT_SET_NOISE, SPOT_SET_BLURRED, SPOT_SET_SUITE,
-               SPOT_BACKGROUND_SETS } spot_background_set;
+               SPOT_SET_MIXED_NEXT, SPOT_SET_PLAIN, SPOT_SET_NOISE, SPOT_SET_BLURRED, SPOT_SET_ONLY_BG_B, SPOT_SET_ONLY_BG_T,
+               SPOT_SET_SUITE, SPOT_BACKGROUND_SETS } spot_background_set;
 
 const char *spot_background_set_name(int set);         /* "original", "only-fg", ... */
 const char *spot_background_choice_name(int choice);   /* "random", "nearest", ... */
@@ -261,13 +261,20 @@ int spot_worst_pairs(spot_worst_pair *out, int most, const spot_background_respo
 
 #define SPOT_WORST_PAIRS 20        /* of a model, in its summary */
 
+/* Whether a model depends on the background, by the interval of its BG-gap. UNKNOWN: it has no BG-gap, or its accuracy on the
+ * originals is not shown to be above a guess. */
+typedef enum { SPOT_DEPENDENCE_UNKNOWN, SPOT_DEPENDENCE_NOT_SHOWN, SPOT_DEPENDENCE_SHOWN } spot_background_dependence;
+
 /* The numbers of one model that a user reads first. */
 typedef struct {
     spot_interval accuracy[SPOT_BACKGROUND_SETS];  /* over pictures, Wilson; suite: bootstrap over targets */
-    spot_interval gap;          /* BG-gap: Mixed-Same less Mixed-Rand, paired bootstrap over targets */
+    spot_interval gap;          /* BG-gap: Mixed-Same less Mixed-Rand, Tango's interval of pairs */
     spot_interval turned;       /* share of the targets right on the original that some background turns */
     spot_interval steady;       /* worst-case accuracy: right on the original and all N */
     spot_interval lost;         /* accuracy on the original less that on the suite, paired bootstrap over targets */
+    spot_interval blending;     /* accuracy on the original less that on Mixed-Same, of the targets that have it: the cost of
+                                 * cutting and blending, where the background's class stays; Tango's interval of pairs */
+    int    dependence;          /* spot_background_dependence */
     double reordered;           /* accuracy on the original if the outputs stood in another order, where that is so much better
                                  * that the order may be wrong; else NaN */
     spot_worst_pair worst[SPOT_WORST_PAIRS];
@@ -292,6 +299,10 @@ void        spot_background_close(spot_background_results *r);
 
 /* The document background.json, on one line; the caller frees it. Computes r->rank where there is a planted world. */
 spot_status spot_background_json(spot_ctx *c, char **json, size_t *n, spot_background_results *r, const char *dir);
+
+/* "depends on the background: 56 points [48, 64]", "not shown to depend on the background beyond 3 points", or why there is no
+ * answer. size 120 is enough. Returns words. */
+const char *spot_background_dependence_words(char *words, size_t size, const spot_background_summary *m);
 
 /* Prints the results as `spotter background` ends with them. */
 spot_status spot_background_show(spot_ctx *c, FILE *f, spot_background_results *r, const char *dir);

@@ -115,6 +115,7 @@ typedef struct {
     double accuracy, worst;        /* shares of the targets: right on the original; on it and all N backgrounds */
     double coverage[SPOT_COVERAGES];
     double reliance[SPOT_TRUTHS];  /* NaN: not known */
+    char   dependence[120];        /* what its BG-gap says (spot_background_dependence_words); "": not known */
     int    run;                    /* models of one run have one number */
 } spot_verdict_model;
 

@@ -192,17 +192,18 @@ static int add_sets(looker *k, int from, int to, int seen)
     return n;
 }
 
-/* Originals and no-fg follow the `images` blends. made: pictures of sets so far. Returns the images. */
+/* Originals and pictures without the object follow the `images` blends. made: pictures of sets so far. Returns the images. */
 static int add_rest(looker *k, int from, int to, int images, int *made)
 {
-    const int no_fg = k->l->suite->n + 1 + SPOT_SET_NO_FG;
-
     for (int t = from; t < to; t++) {
         if (is_wanted(k, t, 0)) k->seen[images++] = (spot_seen){ t, 0 };
-        if (!has_set(k, SPOT_SET_NO_FG) || !is_wanted(k, t, no_fg)) continue;
-        k->made[*made] = picture_of(k, from, t, SPOT_SET_NO_FG, -1);
-        k->made[(*made)++].out = spot_blender_on_device(&k->blender.out, k->blender.bytes, images);
-        k->seen[images++] = (spot_seen){ t, no_fg };
+        for (int set = 0; set < SPOT_SET_SUITE; set++) {
+            const int image = k->l->suite->n + 1 + set;
+            if (!spot_set_is_without_object(set) || !has_set(k, set) || !is_wanted(k, t, image)) continue;
+            k->made[*made] = picture_of(k, from, t, set, -1);
+            k->made[(*made)++].out = spot_blender_on_device(&k->blender.out, k->blender.bytes, images);
+            k->seen[images++] = (spot_seen){ t, image };
+        }
     }
     return images;
 }

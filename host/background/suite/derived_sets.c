@@ -10,7 +10,12 @@
 enum { GREY = 128, OBJECT = 128 };
 static const float noise_sigma = 64, blur_share = 1.0f / 16;       /* deviation of the noise; sigma of the blur, of a side */
 
-bool spot_set_is_blend(int set) { return set != SPOT_SET_ORIGINAL && set != SPOT_SET_NO_FG && set < SPOT_SET_SUITE; }
+bool spot_set_is_without_object(int set)
+{
+    return set == SPOT_SET_NO_FG || set == SPOT_SET_ONLY_BG_B || set == SPOT_SET_ONLY_BG_T;
+}
+
+bool spot_set_is_blend(int set) { return set > SPOT_SET_ORIGINAL && set < SPOT_SET_SUITE && !spot_set_is_without_object(set); }
 
 /* ---- donors ---- */
 
@@ -57,6 +62,7 @@ static spot_backdrop problem_of(const spot_set_picture *p, int size, uint64_t se
     switch (p->set) {
     case SPOT_SET_ONLY_FG: b.kind = SPOT_BACKDROP_PLAIN, memset(b.colour, 0, 3); break;
     case SPOT_SET_NO_FG:   b.kind = SPOT_BACKDROP_CUT, memset(b.colour, 0, 3); break;
+    case SPOT_SET_ONLY_BG_B: b.kind = SPOT_BACKDROP_BOX, memset(b.colour, 0, 3); break;
     case SPOT_SET_PLAIN:   b.kind = SPOT_BACKDROP_PLAIN; break;
     case SPOT_SET_NOISE:
         b.kind = SPOT_BACKDROP_NOISE, b.sigma = noise_sigma, b.seed.seed = seed, b.first = (uint32_t)p->number;

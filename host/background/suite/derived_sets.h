@@ -1,5 +1,5 @@
 /* derived_sets.h - the sets that are derived of the targets beside the suite: those of the Backgrounds Challenge (Xiao et al.
- * 2021: only-fg, no-fg, mixed-same, -rand and -next) and plain, noise and blurred. */
+ * 2021: only-fg, no-fg, only-bg-b, only-bg-t, mixed-same, -rand and -next) and plain, noise and blurred. */
 #ifndef SPOTTER_DERIVED_SETS_H
 #define SPOTTER_DERIVED_SETS_H
 
@@ -9,11 +9,13 @@
  * none. */
 int spot_set_donor(const spot_background_suite *s, uint64_t seed, int t, int set);
 
-/* Whether the set is a blend of the target with a background of its own making: all but original, no-fg and the suite. */
+/* Whether the set is the target's own background, the object gone: no-fg and both only-bg. Whether it is a blend of the target
+ * with a background of the set's making: all but these, original and the suite. */
+bool spot_set_is_without_object(int set);
 bool spot_set_is_blend(int set);
 
-/* A picture of a set that is to be made: the background of a blend, or for no-fg the picture itself. All lie in the memory of
- * c's device. */
+/* A picture of a set that is to be made: the background of a blend, or of a set without the object the picture itself. All lie
+ * in the memory of c's device. */
 typedef struct {
     int set, number;               /* number: of the target's picture, for the noise */
     const uint8_t *rgb, *mask;     /* (size, size, 3), (size, size): the donor's, or the target's */

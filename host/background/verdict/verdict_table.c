@@ -154,6 +154,7 @@ static spot_status add_models(spot_ctx *c, spot_verdict_table *t, const spot_bac
         const int matrices = count_matrices(&r->unit[i]);
         if (!matrices) return spot_fail(c, SPOT_INPUT, "%s: %s has no variance matrix", dir, m.name);
         m.run = before ? t->model[before - 1].run + 1 : 0;
+        if (r->summary) spot_background_dependence_words(m.dependence, sizeof m.dependence, &r->summary[i]);
         m.reliance[SPOT_TRUTH_LEARNED] = learned_by(truth, m.name);
         tell_apart(&m, t, before, dir);
         SPOT_TRY(spot_verdict_table_put(c, t, &m, matrices));

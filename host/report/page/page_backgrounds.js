@@ -5,7 +5,9 @@ const $ = id => document.getElementById(id);
 const SET_NAMES = { "original": "original", "only-fg": "object alone (only-fg)", "no-fg": "without the object (no-fg)",
   "mixed-same": "background of the same class (mixed-same)", "mixed-rand": "background of any class (mixed-rand)",
   "mixed-next": "background of the next class (mixed-next)", "plain": "grey background (plain)",
-  "noise": "noise behind (noise)", "blurred": "blurred background (blurred)", "suite": "backgrounds of the suite (suite)" };
+  "noise": "noise behind (noise)", "blurred": "blurred background (blurred)",
+  "only-bg-t": "object tiled over (only-bg-t)", "only-bg-b": "object's box black (only-bg-b)",
+  "suite": "backgrounds of the suite (suite)" };
 const TURNED = "turned_by_some_background";
 let study, models, classes, shown;
 
@@ -36,7 +38,8 @@ function facts() {
 function modelColumns() {
   const columns = Quantity.columns(what.columns, models);
   if (what.verdicts) columns.push({ name: "verdict", key: m => m.page.verdict ? m.page.verdict.label : -1, cell: m =>
-    h("td", { class: "whole" }, m.page.verdict && m.page.verdict.label >= 0 ? what.labels[m.page.verdict.label] : "none") });
+    h("td", { class: "whole" }, m.page.verdict && m.page.verdict.label >= 0 ? what.labels[m.page.verdict.label]
+      : `none; by the BG-gap: ${m.dependence_on_the_background.verdict}`) });
   return columns;
 }
 

@@ -98,8 +98,9 @@ function reasons(title, list) {
 
 function verdict(m) {
   const v = m.page.verdict;
-  if (!v) return truth(m);
-  if (v.label < 0) return h("div", { class: "verdict" }, h("p", {}, h("b", {}, "no verdict"), h("br"),
+  const gap = h("p", {}, "By its BG-gap alone: ", h("b", {}, m.dependence_on_the_background.words), ".");
+  if (!v) return h("div", { class: "verdict" }, gap, truth(m));
+  if (v.label < 0) return h("div", { class: "verdict" }, gap, h("p", {}, h("b", {}, "no verdict of the forest"), h("br"),
     `${v.words.replace("no verdict: ", "")}.`), truth(m));
   const sure = v.known ? "The forest was trained on this very model."
     : v.such ? `Such votes were right for ${v.right} of ${v.such} models that the forest was not trained on.` : "";
