@@ -25,12 +25,13 @@ static const cli_row table[] = {
       .help = "pictures that --coco names may lie outside --images, behind symbolic links" },
     { "backgrounds", 0, "FOLDER", CLI_TEXT, CLI_AT(backgrounds), .most = 511, .help = "backgrounds, pictures at any depth" },
     { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model), .most = 511,
-      .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors, for pictures with ImageNet's mean and deviation" },
+      .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors (torchvision's names); it gets pictures less ImageNet's mean, "
+      "by its deviation" },
     { "predict", 'p', "COMMAND", CLI_TEXT, CLI_AT(predict), .most = 511,
       .help = "program that reads pictures and writes logits: any classifier (include/spotter/predictor.h)" },
     { "classes", 0, "FILE", CLI_TEXT, CLI_AT(classes), .most = 511, .otherwise = "the folders of the pictures, in order",
       .help = "text with the class of each output, a line each" },
-    { "n",       'n', "N", CLI_INT, CLI_AT(n), 1, SPOT_MAX_BACKGROUNDS, .preset = "32", .help = "backgrounds of a target" },
+    { "n",       'n', "N", CLI_INT, CLI_AT(n), 1, SPOT_MAX_BACKGROUNDS, .preset = "32", .help = "backgrounds of a target, at most 255" },
     { "size",    0, "PIXELS", CLI_INT, CLI_AT(size), 16, 1024, .preset = "224", .help = "pixels a side" },
     { .kind = CLI_HEADING, .help = "The run:" },
     CLI_STUDY_ROWS("the models"),
@@ -45,9 +46,12 @@ static void check_options(const struct argp_state *state, void *input)
     if (o->study.config && (flags || cli_is_given(state, "n") || cli_is_given(state, "size")))
         argp_error(state, "a config says what the pictures and models are; give either it or --images, --backgrounds and "
                    "--model");
-    if (!o->study.config && !(o->images && o->backgrounds && (o->model || o->predict)))
+    if (!o->study.config && !flags)
         argp_error(state, "CONFIG is missing, such as configs/background.yaml; or --images, --backgrounds and --model or "
                    "--predict");
+    if (!o->study.config && !(o->images && o->backgrounds && (o->model || o->predict)))
+        argp_error(state, "%s is missing; without a config, --images, --backgrounds and --model or --predict are needed",
+                   !o->images ? "--images" : !o->backgrounds ? "--backgrounds" : "--model or --predict");
     if (o->model && o->predict) argp_error(state, "--model and --predict both name the model; give one of them");
     if (o->masks && o->coco) argp_error(state, "--masks and --coco both say where objects are; give one of them");
     cli_study_check(state, o);
