@@ -271,6 +271,35 @@ static void count_down(void *user, const spot_progress *p)
     stop = --countdown <= 0;
 }
 
+/* The networks are gone from the cache: no view is made again. */
+TEST_WITH(a_run_gets_a_method_without_its_networks, set_up, tear_down)
+{
+    spot_ctx c = context(2);
+    spot_config *cfg = config(&c);
+    const int methods = cfg->bdms;
+    spot_sweep_report r;
+
+    cfg->bdms = methods - 1;
+    CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
+    shell("find %s -name '*.model' -delete", "a");
+    cfg->bdms = methods;
+    CHECK_OK(&c, sweep(&c, cfg, "b", 0, 1, &r));
+    CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
+    assert_true(r.planned == 3 && r.done == 3 && !r.already && !r.failed);
+    shell("test -z \"$(find %s -name '*.model')\"", "a");
+    check_same_segments(&c, "a", "b", 3);
+    shell("cmp %s/config.yaml %1$s/../b/config.yaml", "a");
+
+    /* a method that has changed, or is gone, is another run's */
+    cfg->bdm[0].mixture.k_max++;
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_USAGE, "run.other_config");
+    cfg->bdm[0].mixture.k_max--;
+    cfg->bdms = methods - 1;
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_USAGE, "run.other_config");
+    CHECK_CONFIG_FREE(cfg);
+    spot_ctx_close(&c);
+}
+
 TEST_WITH(a_stopped_sweep_goes_on, set_up, tear_down)
 {
     spot_ctx c = context(2);

@@ -39,10 +39,22 @@ static spot_status name_a_method(spot_ctx *c, void *config)
     return SPOT_OK;
 }
 
+/* The saved methods come first, with the settings that they had. */
+static bool gains_methods(const void *saved, const void *here)
+{
+    spot_config less = *(const spot_config *)here;
+    char words[512];
+
+    if (less.bdms <= ((const spot_config *)saved)->bdms) return false;
+    less.bdms = ((const spot_config *)saved)->bdms;
+    return !spot_config_is_other(words, sizeof words, &spot_sweep_kind, saved, &less);
+}
+
 const spot_config_kind spot_sweep_kind = {
     .rows = spot_settings, .example = "configs/quickstart.yaml", .help = "spotter help config", .fill_entry = spot_entry_fill,
     .check = spot_config_check, .size = sizeof(spot_config),
     .run = SPOT_AFFECTS_ALL & ~SPOT_AFFECTS_EXTENT, .complete = name_a_method,
+    .gains = gains_methods,
 };
 
 spot_status spot_config_parse(spot_ctx *c, spot_config *cfg, const char *text, size_t len, const char *name)

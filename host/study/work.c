@@ -16,7 +16,14 @@
 #include "study/run_claim.h"
 #include "study/run_log.h"
 
-/* SPOT_USAGE when the directory holds another config. *grown: it holds none yet, or one with fewer units or other choices. */
+/* Whether here's results may take the place of the saved ones: what a unit's result was made of stays in the cache. */
+static bool may_follow(char *words, size_t size, const spot_config_kind *k, const void *saved, const void *here)
+{
+    return !spot_config_is_other(words, size, k, saved, here) || (k->gains && k->gains(saved, here));
+}
+
+/* SPOT_USAGE when the directory holds another config. *grown: it holds none yet, or one with fewer units, fewer results of a
+ * unit or other choices. */
 static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
 {
     const spot_study *y = w->study;
@@ -30,7 +37,7 @@ static spot_status check_claim(spot_ctx *c, const spot_work *w, bool *grown)
     s = spot_study_load(c, y, &saved, path);
     if (s == SPOT_OK && w->config)
         *grown = y->units_of(saved) < y->units_of(w->config) || spot_config_changes(y->config, saved, w->config);
-    if (s == SPOT_OK && w->config && spot_config_is_other(words, sizeof words, y->config, saved, w->config))
+    if (s == SPOT_OK && w->config && !may_follow(words, sizeof words, y->config, saved, w->config))
         s = spot_fail(c, SPOT_USAGE, "{run.other_config} %s holds results of another config (%s); give this one a directory of "
                       "its own", w->place.out, words);
     spot_study_close(saved);
