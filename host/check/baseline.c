@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -296,9 +297,13 @@ spot_status spot_baseline_read(spot_ctx *c, spot_baseline *b, const char *path)
 {
     unsigned char *bytes;
     size_t n;
+    struct stat st;
     spot_status s;
 
     memset(b, 0, sizeof *b);
+    if (!stat(path, &st) && S_ISDIR(st.st_mode))
+        return spot_fail(c, SPOT_USAGE, "{baseline.folder} %s is a folder, and a baseline is a file: `spotter accept %s -o "
+                         "baseline.json --reason WORDS` makes one of an accepted run", path, path);
     SPOT_TRY(spot_file_read(c, path, &bytes, &n, SPOT_BASELINE_LIMIT));
     s = spot_baseline_parse(c, b, (const char *)bytes, n, path);
     free(bytes);

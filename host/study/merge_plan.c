@@ -43,6 +43,17 @@ static spot_status check_unclaimed(spot_ctx *c, const spot_merge_source *s, bool
     return SPOT_OK;
 }
 
+/* Another study's settings would be taken for misspelled ones. */
+static spot_status check_study(spot_ctx *c, const spot_merge_plan *p, const char *dir, const char *path)
+{
+    char name[64];
+
+    SPOT_TRY(spot_yaml_word(c, name, sizeof name, path, "study"));
+    if (!strcmp(*name ? name : "sweep", p->study->name)) return SPOT_OK;
+    return spot_fail(c, SPOT_USAGE, "{merge.other_study} %s is a run of the study \"%s\", and %s one of \"%s\": they cannot be "
+                     "merged", dir, *name ? name : "sweep", p->sources ? p->source[0].dir : "the first", p->study->name);
+}
+
 /* The directory's config must equal the others' but for the number of units. Keeps the config with the most units. */
 static spot_status compare_config(spot_ctx *c, spot_merge_plan *p, const spot_merge_source *s)
 {
@@ -52,6 +63,7 @@ static spot_status compare_config(spot_ctx *c, spot_merge_plan *p, const spot_me
     spot_status status;
 
     snprintf(path, sizeof path, "%s/config.yaml", s->dir);
+    SPOT_TRY(check_study(c, p, s->dir, path));
     status = spot_study_load(c, y, &here, path);
     if (status == SPOT_OK && p->config && spot_config_is_other(words, sizeof words, y->config, p->config, here))
         status = spot_fail(c, SPOT_USAGE, "{merge.other_config} %s holds results of another config than %s (%s): they cannot "
