@@ -30,6 +30,7 @@ bool spot_shift_result_take(spot_shift_result *r)
               && take(&r->quantile, columns * SPOT_SHIFT_QUANTILES, sizeof *r->quantile)
               && take(&r->class_name, classes, sizeof *r->class_name)
               && take(&r->class_threshold, classes, sizeof *r->class_threshold)
+              && take(&r->split, classes, sizeof *r->split)
               && take(&r->answered, models, sizeof *r->answered)
               && take(&r->top, classes * SPOT_SHIFT_TOP, sizeof *r->top);
 
@@ -43,7 +44,8 @@ void spot_shift_result_close(void *result)
 {
     spot_shift_result *r = result;
 
-    free(r->column), free(r->quantile), free(r->class_name), free(r->class_threshold), free(r->answered), free(r->top);
+    free(r->column), free(r->quantile), free(r->class_name), free(r->class_threshold), free(r->split), free(r->answered);
+    free(r->top);
     for (int k = 0; k < SPOT_SHIFT_SETS; k++) free(r->count[k]), free(r->right[k]);
     memset(r, 0, sizeof *r);
 }
@@ -142,6 +144,7 @@ void spot_shift_result_describe(spot_json *j, void *result)
     describe_classes(j, r);
     spot_json_ints(j, "answered", r->answered, r->models);
     describe_sets(j, r);
+    spot_json_reals(j, "split", r->split, r->classes);
 }
 
 int spot_shift_kept_pictures(const spot_shift_result *u)

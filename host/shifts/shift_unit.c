@@ -153,6 +153,8 @@ static void copy_name(char *out, size_t size, const char *name)
 {
     size_t used = 0;
 
+            if (k == (r->filtered ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL))
+                r->split[cls] += (double)w->file.right[i] * (r->models - w->file.right[i]);
     while (*name) {
         const size_t n = spot_utf8_char(name, strlen(name)), step = n ? n : 1;
         if (used + step >= size) break;

@@ -76,7 +76,7 @@ static spot_status evaluate(spot_ctx *c, spot_shifts_results *r, int source, int
     return spot_shift_evaluate(c, &r->source[source].set[set], &t, &r->cfg->evaluation.rule);
 }
 
-static spot_status evaluate_all(spot_ctx *c, spot_shifts_results *r, const char *dir)
+static spot_status evaluate_all(spot_ctx *c, spot_shifts_results *r)
 {
     r->category = calloc((size_t)r->cfg->shifts, sizeof *r->category);
     r->category_of = calloc((size_t)r->cfg->shifts, sizeof *r->category_of);
@@ -84,7 +84,7 @@ static spot_status evaluate_all(spot_ctx *c, spot_shifts_results *r, const char 
     list_categories(r);
     for (int s = 0; s < r->sources && r->cfg->models; s++)
         for (int k = 0; k < SPOT_SHIFT_SETS; k++) SPOT_TRY(evaluate(c, r, s, k));
-    return spot_shift_gaps(c, r, dir);
+    return spot_shift_gaps(c, r);
 }
 
 spot_status spot_shifts_collect(spot_ctx *c, const spot_study *y, spot_shifts_results *r, const char *dir)
@@ -98,7 +98,7 @@ spot_status spot_shifts_collect(spot_ctx *c, const spot_study *y, spot_shifts_re
     if (!r->source) return spot_fail(c, SPOT_NOMEM, "no memory to read %s", dir);
     r->sources = spot_shift_sources(r->cfg);
     SPOT_TRY(read_units(c, y, r, dir));
-    return evaluate_all(c, r, dir);
+    return evaluate_all(c, r);
 }
 
 void spot_shifts_close(spot_shifts_results *r)

@@ -23,6 +23,6 @@ spot_status spot_shifts_write(spot_ctx *c, const struct spot_study *y, spot_shif
                               const char *key);
 
 /* shift_gaps.c: r->source[].gap. Nothing where models have not answered the real pictures. */
-spot_status spot_shift_gaps(spot_ctx *c, spot_shifts_results *r, const char *dir);
+spot_status spot_shift_gaps(spot_ctx *c, spot_shifts_results *r);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "stats/means_apart.h"
 #include "stats/statistics.h"
 
 static double log_factorial(double n)
@@ -77,13 +78,18 @@ void spot_stratified_tails(double *tail, const spot_stratum *s, int strata, doub
     }
 }
 
-spot_interval spot_share_difference(int a, int n, int b, int m)
+/* Newcombe's interval of a difference from those of the shares. */
+static spot_interval difference_of(spot_interval x, spot_interval y)
 {
-    const spot_interval x = spot_share_of(a, n), y = spot_share_of(b, m);
     const double value = x.value - y.value;
 
     return (spot_interval){ value, value - hypot(x.value - x.low, y.high - y.value),
                             value + hypot(x.high - x.value, y.value - y.low) };
+}
+
+spot_interval spot_share_difference(int a, int n, int b, int m)
+{
+    return difference_of(spot_share_of(a, n), spot_share_of(b, m));
 }
 
 /* The difference to the other rows made to that to all rows, of which these are a part. */
@@ -116,13 +122,14 @@ static spot_interval wilson(double share, double n)
 spot_interval spot_share_excess_worth(int wrong, int rows, int all_wrong, int all, double base, double worth, double others)
 {
     spot_interval x, y;
-    double value;
 
     if (!rows || rows == all || !(worth > 0) || !(others > 0)) return spot_share_excess(wrong, rows, all_wrong, all, base);
     x = wilson((double)wrong / rows, worth);
     y = wilson((double)(all_wrong - wrong) / (all - rows), others);
-    value = x.value - y.value;
-    x = (spot_interval){ value, value - hypot(x.value - x.low, y.high - y.value),
-                         value + hypot(x.high - x.value, y.value - y.low) };
-    return excess_of(x, (wrong - base) / rows, 1 - (double)rows / all);
+    return excess_of(difference_of(x, y), (wrong - base) / rows, 1 - (double)rows / all);
+}
+
+spot_interval spot_mean_difference(spot_counted_mean x, spot_counted_mean y)
+{
+    return difference_of(wilson(x.mean, x.n), wilson(y.mean, y.n));
 }

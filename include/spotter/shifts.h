@@ -163,7 +163,7 @@ typedef struct {
 
 typedef struct {
     spot_shift_rule rule;
-    double          confounded;    /* least gap of a class beyond its source's median gap (spot_shift_gap) */
+    double          confounded;    /* least gap of a class beyond the usual gap of its source (spot_shift_gap) */
 } spot_shift_evaluation;
 
 typedef struct {
@@ -216,6 +216,8 @@ typedef struct {
     char   (*class_name)[128]; /* (classes): folders */
     double *class_threshold;   /* (classes): of the class caption; NaN: none */
     int    *answered;          /* (models): 0 where a table has no real pictures */
+    double *split;             /* (classes): sum over the pictures that pass of models that are right times models that are
+                                * wrong */
     int    *count[SPOT_SHIFT_SETS];        /* (classes): pictures; NULL where there is no such set */
     int    *right[SPOT_SHIFT_SETS];        /* (models, classes) */
     spot_shift_top *top;       /* (classes, SPOT_SHIFT_TOP): of pictures that pass; "" where there are fewer */
@@ -225,16 +227,16 @@ typedef struct {
 typedef struct {
     int    cls;
     double real, base;         /* accuracy: means over pictures and models */
-    double gap, low, high;     /* real - base; 95 % BCa interval over pictures */
-    double p;                  /* one-sided: the gap is above the median gap of the source's classes; Holm over all classes of
-                                * all sources */
-    bool   confounded;         /* p <= 0.05, and gap - median >= evaluation.confounded */
+    double gap, low, high;     /* real - base; 95 % interval (Newcombe 1998) over as many independent answers as the models'
+                                * agreement leaves */
+    double p;                  /* one-sided, exact for one model: the gap is above the usual one: the median gap of the source's
+                                * classes, or 0 where that is below 0; Holm over all classes of all sources */
+    bool   confounded;         /* p <= 0.05, and gap - usual gap >= evaluation.confounded */
 } spot_shift_gap;
 
 typedef struct {
     spot_shift_estimates set[SPOT_SHIFT_SETS];     /* set[].shifts is 0 where there is no such set */
-    int    gaps;               /* classes that are compared with real pictures; 0: models did not answer them, or the run has no
-                                * files of pictures */
+    int    gaps;               /* classes that are compared with real pictures; 0: models did not answer them */
     double median_gap;
     spot_shift_gap *gap;       /* (gaps): largest first */
 } spot_shift_source_result;

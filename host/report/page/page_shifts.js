@@ -231,8 +231,9 @@ function help() {
     p("A picture passes when its similarity to the caption of its class is at least that of the class's threshold, a " +
       "percentile of real pictures, and its similarity to the caption of the shift at least the shift's threshold. Classes " +
       "with too few pictures left do not count: look at that number before an impact."),
-    p("Confounded: a class of base pictures on which models are worse than on real pictures beyond chance, by more than the " +
-      "other classes of the source. Its base accuracy is then about something else than the class."),
+    p("Confounded: a class of base pictures on which models are worse than on real pictures beyond chance, and by more than " +
+      "the median of the source's classes. Its base accuracy is then about something else than the class. Answers of " +
+      "several models to one picture are alike and count as fewer."),
     p(`Made by Spotter ${what.spotter}. The page is whole in itself: it loads nothing and sends nothing. ` +
       "All numbers are in shifts.json."));
 }
