@@ -69,7 +69,8 @@ run 0 "11 of 11 folders of both are done" shifts probit.yaml --out both
 grep -q '"axes": "probit"' both/shifts.json || fail "the axes did not change"
 grep -q "axes: probit" both/config.yaml || fail "the run has the old config"
 
-# The verdict: the same run; a model less; the baseline of another study.
+# The verdict: the same run; a folder that is no baseline; a model less; the baseline of another study.
+mkdir -p ec/segments && tiny 1 >ec/config.yaml
 run 0 "one is the baseline now" accept one -o base.json --reason "the first"
 run 0 "" check base.json json
 grep -q "the night is fine: numbers 28 same, 4 not comparable; bits 2 same" "$dir/out" ||
@@ -83,6 +84,8 @@ sed 's/"study":"shifts"/"study":"sleep"/' base.json >bad.json
 refused 3 check bad.json one
 sed 's/"study":"shifts",//' base.json >bad.json
 refused 3 check bad.json one
+refused 2 check ec one                                        # the run of a sweep in place of a baseline
+refused 2 merge one ec --out none
 refused 2 accept one -o base.json --reason x --quarantine "spotlight:fdr=x"
 
 # Two models of a run, and the model that two runs have: the accuracies of the shifts' own estimates.
@@ -133,6 +136,23 @@ world() { python3 "$OLDPWD/shifts_world.py" "$@" || fail "shifts_world.py $1"; }
 world embed "$world"
 run 0 "" shifts e.yaml --out embedded
 check embedded
+grep -q "the encoder names the class of [0-9]* of 80 real pictures, and a guess is right on one of 4" "$dir/err" ||
+    fail "an encoder of random numbers is not said to guess"
+python3 - e embedded/shifts.json <<'END' || fail "the classes that the encoder names are not those of plain Python"
+import csv, json, struct, sys
+def rows(name):
+    data = open(f"{sys.argv[1]}/{name}.npy", "rb").read()
+    ids = [r["id"] for r in csv.DictReader(open(f"{sys.argv[1]}/{name}.csv"))]
+    values = struct.unpack("<%df" % (6 * len(ids)), data[-24 * len(ids):])
+    return {n: values[6 * i:6 * i + 6] for i, n in enumerate(ids)}
+def cosine(a, b): return sum(x * y for x, y in zip(a, b)) / (sum(x * x for x in a) * sum(y * y for y in b)) ** 0.5
+caption, classes = rows("captions"), ["a_cat", "dog", "fox", "owl"]
+named = [max(classes, key=lambda k: cosine(v, caption["a photo of a " + k.replace("_", " ")])) == n.split("/")[0]
+         for n, v in rows("real").items()]
+run = json.load(open(sys.argv[2]))
+assert abs(run["real"]["class_named_by_encoder"]["value"] - sum(named) / len(named)) < 1e-9, (sum(named), run["real"])
+assert any("does not know these classes" in n for n in run["notes"]), run["notes"]
+END
 world mask "$world" one
 run 0 "" shifts mask.yaml --out masked
 python3 - one/shifts.json masked/shifts.json <<'END' || fail "masks do not give the numbers of the filter that made them"
@@ -153,6 +173,8 @@ wrong()
 edit "chosen_for: random clip" "chosen_for: open_clip ViT-H-14" >wrong.yaml
 wrong 2
 edit "chosen_for: random clip, " "" >wrong.yaml
+wrong 2
+grep -v "^encoder:" shifts.yaml >wrong.yaml                   # a threshold, and nothing that measures similarities
 wrong 2
 edit "label: random clip" "label: random clip, heads: 3" >wrong.yaml
 wrong 2

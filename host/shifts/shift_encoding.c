@@ -212,12 +212,13 @@ int spot_shift_columns(spot_shift_column *column, const spot_shifts_config *cfg,
 
     if (unit.shift == SPOT_REAL_PICTURES) {
         for (int s = SPOT_BASE_PICTURES; s < cfg->shifts; s++)
-            if (first_with_captions(cfg, s) == s) column[n++] = (spot_shift_column){ s, true };
-        for (int s = 0; s < cfg->shifts; s++) column[n++] = (spot_shift_column){ s, false };
+            if (first_with_captions(cfg, s) == s) column[n++] = (spot_shift_column){ s, true, false };
+        for (int s = 0; s < cfg->shifts; s++) column[n++] = (spot_shift_column){ s, false, false };
+        column[n++] = (spot_shift_column){ SPOT_BASE_PICTURES, true, true };
         return n;
     }
-    column[n++] = (spot_shift_column){ unit.shift, true };
-    if (unit.shift >= 0) column[n++] = (spot_shift_column){ unit.shift, false };
+    column[n++] = (spot_shift_column){ unit.shift, true, false };
+    if (unit.shift >= 0) column[n++] = (spot_shift_column){ unit.shift, false, false };
     return n;
 }
 
@@ -296,16 +297,30 @@ static double cosine(const float *a, const float *b, int n)
     return ab / sqrt(aa * bb);
 }
 
+/* Of a picture whose class is cls, to the captions of column k. */
+static double similarity_of(const similarity_work *w, const float *feature, int k, int cls)
+{
+    const int dim = w->e->dim;
+    const size_t row = w->column[k].of_class ? (size_t)cls : 0;
+    double most = -INFINITY;
+
+    if (!w->column[k].nearest) return cosine(feature, w->caption[k] + row * dim, dim);
+    for (int i = 0; i < w->e->classes->n; i++) {
+        const double one = cosine(feature, w->caption[k] + (size_t)i * dim, dim);
+        if (isnan(one)) return NAN;
+        most = fmax(most, one);
+    }
+    return most;
+}
+
 static spot_status compare_piece(spot_ctx *c, const similarity_work *w, float *out, const float *feature, int from, int n)
 {
     const int dim = w->e->dim, columns = w->columns;
 
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int i = 0; i < n; i++)
-        for (int k = 0; k < columns; k++) {
-            const size_t row = w->column[k].of_class ? (size_t)w->p->cls[from + i] : 0;
-            out[(size_t)i * columns + k] = (float)cosine(feature + (size_t)i * dim, w->caption[k] + row * dim, dim);
-        }
+        for (int k = 0; k < columns; k++)
+            out[(size_t)i * columns + k] = (float)similarity_of(w, feature + (size_t)i * dim, k, w->p->cls[from + i]);
     for (size_t i = 0; i < (size_t)n * columns; i++)
         if (!isfinite(out[i]))
             return spot_fail(c, SPOT_NUMERIC, "%s/%s has no direction: its embedding, or that of its caption, is zero",
@@ -365,7 +380,7 @@ static spot_status open_captions(spot_ctx *c, similarity_work *w)
         char (*text)[SPOT_CAPTION] = list_captions(w->e, w->column[k], &n);
         if (!text) return spot_fail(c, SPOT_NOMEM, "no memory for %d captions", n);
         spot_key_text(hash, key_of_captions(w->e, text, n));
-        w->key = spot_key_join(w->key, "column", hash, strlen(hash));
+        w->key = spot_key_join(w->key, w->column[k].nearest ? "nearest" : "column", hash, strlen(hash));
         s = caption_rows(c, w->e, &w->caption[k], text, n);
         free(text);
         SPOT_TRY(s);

@@ -13,8 +13,9 @@
 #include "spotter/encoder.h"
 #include "store/store.h"
 
-/* The most of a unit, the real pictures: class captions of base and of every shift, and every shift's caption. */
-enum { SPOT_SHIFT_COLUMNS = 2 * SPOT_MAX_SHIFTS + 1 };
+/* The most of a unit, the real pictures: class captions of base and of every shift, every shift's caption, and the nearest
+ * class's. */
+enum { SPOT_SHIFT_COLUMNS = 2 * SPOT_MAX_SHIFTS + 2 };
 
 typedef struct {
     const spot_shifts_config *cfg;
@@ -42,11 +43,12 @@ spot_status spot_shift_encoding_open (spot_ctx *c, spot_shift_encoding *e, const
 void        spot_shift_encoding_close(spot_ctx *c, spot_shift_encoding *e);
 
 /* A column of similarities: to the class caption of each picture's own class as the shift `shift` has it, or to its shift
- * caption. */
-typedef struct { int shift; bool of_class; } spot_shift_column;
+ * caption; nearest: the greatest similarity to the class caption of any class. */
+typedef struct { int shift; bool of_class, nearest; } spot_shift_column;
 
-/* Columns that a unit needs: of real pictures the different class captions and every shift's; of base its class caption; of
- * a shift both. Returns their number. spot_real_column: the column of real pictures for the class caption of a shift. */
+/* Columns that a unit needs: of real pictures the different class captions, the base's first, every shift's, and the nearest
+ * last; of base its class caption; of a shift both. Returns their number. spot_real_column: the column of real
+ * pictures for the class caption of a shift. */
 int spot_shift_columns(spot_shift_column *column, const spot_shifts_config *cfg, spot_shift_unit unit);
 int spot_real_column(const spot_shifts_config *cfg, int shift);
 

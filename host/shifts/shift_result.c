@@ -8,7 +8,7 @@
 #include "core/pointer.h"
 #include "study/frame.h"
 
-enum { MOST_CLASSES = 1000000, MOST_COLUMNS = 2 * SPOT_MAX_SHIFTS + 1 };
+enum { MOST_CLASSES = 1000000, MOST_COLUMNS = 2 * SPOT_MAX_SHIFTS + 2 };
 
 static bool take(void *pointer, size_t n, size_t size)
 {
@@ -117,6 +117,7 @@ static void describe_head(spot_json *j, spot_shift_result *r)
     spot_json_int(j, "pictures", &r->pictures);
     spot_json_int(j, "pass_class", &r->pass_class), spot_json_int(j, "pass_shift", &r->pass_shift);
     spot_json_int(j, "absent", &r->absent);
+    spot_json_int(j, "named", &r->named);
     spot_json_bool(j, "filtered", &r->filtered), spot_json_bool(j, "truth", &r->truth), spot_json_bool(j, "parts", &r->parts);
     describe_hits(j, "hits", &r->hits), describe_hits(j, "object_hits", &r->object_hits);
     describe_hits(j, "shift_hits", &r->shift_hits);
@@ -143,8 +144,8 @@ void spot_shift_result_describe(spot_json *j, void *result)
     describe_columns(j, r);
     describe_classes(j, r);
     spot_json_ints(j, "answered", r->answered, r->models);
-    describe_sets(j, r);
     spot_json_reals(j, "split", r->split, r->classes);
+    describe_sets(j, r);
 }
 
 int spot_shift_kept_pictures(const spot_shift_result *u)

@@ -36,6 +36,15 @@ static void class_quantiles(double *out, const float *similarity, int columns, i
     }
 }
 
+/* The real pictures whose class the encoder names. */
+static int count_named(const float *similarity, int columns, int n)
+{
+    int named = 0;
+
+    for (int i = 0; i < n; i++) named += similarity[(size_t)i * columns] >= similarity[(size_t)(i + 1) * columns - 1];
+    return named;
+}
+
 spot_status spot_shift_thresholds(spot_ctx *c, spot_shift_study *v, const spot_shift_pictures *real)
 {
     const spot_shifts_config *cfg = v->cfg;
@@ -49,6 +58,13 @@ spot_status spot_shift_thresholds(spot_ctx *c, spot_shift_study *v, const spot_s
     s = sorted && v->class_threshold ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the thresholds of %d classes",
                                                            v->classes.n);
     if (s == SPOT_OK) s = spot_shift_similarities(c, &v->encoding, &similarity, real, column, columns);
+    if (s == SPOT_OK) {
+        const int named = count_named(similarity, columns, n);
+        if (spot_shift_encoder_guesses(named, n, v->classes.n))
+            spot_log(c, SPOT_LOG_WARN, "the encoder names the class of %d of %d real pictures, and a guess is right on one of "
+                     "%d: it does not know these classes, so what passes its filter says little about the object", named, n,
+                     v->classes.n);
+    }
     for (int h = SPOT_BASE_PICTURES; h < cfg->shifts && s == SPOT_OK; h++)
         class_quantiles(v->class_threshold + (size_t)(h + 1) * v->classes.n, similarity, columns, spot_real_column(cfg, h),
                         real->cls, n, v->classes.n, cfg->filter.percentile / 100, sorted);
@@ -137,6 +153,8 @@ static void count_pictures(unit_work *w)
         for (int m = 0; m < r->models; m++) w->file.right[i] += w->answer[(size_t)m * n + i] == cls;
         for (int k = 0; k < SPOT_SHIFT_SETS; k++) {
             if (!r->count[k] || !is_in(pass, k)) continue;
+            if (k == (r->filtered ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL))
+                r->split[cls] += (double)w->file.right[i] * (r->models - w->file.right[i]);
             r->count[k][cls]++;
             for (int m = 0; m < r->models; m++)
                 r->right[k][(size_t)m * r->classes + cls] += w->answer[(size_t)m * n + i] == cls;
@@ -153,8 +171,6 @@ static void copy_name(char *out, size_t size, const char *name)
 {
     size_t used = 0;
 
-            if (k == (r->filtered ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL))
-                r->split[cls] += (double)w->file.right[i] * (r->models - w->file.right[i]);
     while (*name) {
         const size_t n = spot_utf8_char(name, strlen(name)), step = n ? n : 1;
         if (used + step >= size) break;
@@ -220,7 +236,9 @@ static spot_status fill_quantiles(spot_ctx *c, unit_work *w)
         for (int q = 0; q < SPOT_SHIFT_QUANTILES; q++)
             w->r->quantile[(size_t)k * SPOT_SHIFT_QUANTILES + q] = spot_quantile(sorted, n, q / 100.0);
         copy_name(w->r->column[k], sizeof w->r->column[k], w->column[k].of_class
-                  ? spot_class_caption(text, w->v->cfg, shift, "<class>") : spot_shift_caption(text, w->v->cfg, shift));
+                  ? spot_class_caption(text, w->v->cfg, shift, w->column[k].nearest ? "<nearest class>" : "<class>")
+                  : spot_shift_caption(text, w->v->cfg, shift));
+        if (w->column[k].nearest) w->r->named = count_named(w->file.similarity, columns, n);
     }
     free(sorted);
     return SPOT_OK;
@@ -235,7 +253,7 @@ static spot_status open_result(spot_ctx *c, unit_work *w, int unit)
 
     *r = (spot_shift_result){ .index = unit, .numbers = SPOT_SHIFT_NUMBERS, .source = w->p->unit.source,
                               .shift = w->p->unit.shift, .classes = w->v->classes.n, .models = cfg->models,
-                              .pictures = w->p->list.n, .absent = w->p->absent, .threshold = NAN };
+                              .pictures = w->p->list.n, .absent = w->p->absent, .named = -1, .threshold = NAN };
     r->filtered = !real && (encodes || cfg->filter.masks[0]);
     r->truth = !real && w->v->truth.path.count;
     r->parts = r->truth && w->v->truth.parts;

@@ -109,3 +109,10 @@ const char *spot_shift_caption(char text[SPOT_CAPTION], const spot_shifts_config
     else if (shift >= 0) snprintf(text, SPOT_CAPTION, "a photo %s", cfg->shift[shift].name);
     return text;
 }
+
+bool spot_shift_encoder_guesses(int named, int n, int classes)
+{
+    const double guess = 1.0 / classes;
+
+    return classes > 1 && n && spot_share_of(named, n).low < guess + 0.1 * (1 - guess);
+}

@@ -30,6 +30,10 @@ static inline bool spot_shift_is_outside(const char *real) { return real[0] == '
 const char *spot_class_caption(char text[SPOT_CAPTION], const spot_shifts_config *cfg, int shift, const char *class_name);
 const char *spot_shift_caption(char text[SPOT_CAPTION], const spot_shifts_config *cfg, int shift);
 
+/* Whether an encoder that names the class of `named` of n real pictures is not shown to do much better than a guess: the low
+ * end of the share is below a guess and a tenth of what is left. */
+bool spot_shift_encoder_guesses(int named, int n, int classes);
+
 /* Whether pictures are filtered by an encoder's similarities. */
 static inline bool spot_shifts_encode(const spot_shifts_config *cfg)
 {

@@ -351,6 +351,8 @@ static void put_parts(spot_json *j, const void *account)
     if (r->cfg->data.real[0]) {
         spot_json_object(j, "real");
         put_folder(j, &r->unit[0]);
+        if (r->unit[0].named >= 0)
+            spot_json_put_interval(j, "class_named_by_encoder", spot_share_of(r->unit[0].named, r->unit[0].pictures));
         spot_json_end(j);
     }
     spot_json_array(j, "sources", r->sources, r->sources);

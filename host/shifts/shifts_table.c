@@ -198,10 +198,16 @@ static spot_status check_filter(spot_reading *r, const spot_shifts_config *cfg, 
                            "{filter.no_real} the threshold of a class comes from its real pictures; data.real is their folder");
     if (cfg->encoder.embeddings[0] && !cfg->encoder.label[0])
         return spot_refuse(r, line, "{encoder.no_label} encoder.embeddings do not say what made them; encoder.label does");
-    for (int i = 0; i < cfg->shifts && encodes; i++)
-        if (cfg->shift[i].threshold > -1 && !cfg->filter.chosen_for[0])
+    for (int i = 0; i < cfg->shifts; i++) {
+        if (!(cfg->shift[i].threshold > -1)) continue;
+        if (!encodes && !cfg->filter.masks[0])
+            return spot_refuse(r, line, "{filter.no_encoder} shifts[%d].threshold is %g, and nothing measures the similarity "
+                               "that it limits: set encoder.weights or encoder.embeddings, or leave out the threshold", i,
+                               cfg->shift[i].threshold);
+        if (encodes && !cfg->filter.chosen_for[0])
             return spot_refuse(r, line, "{filter.no_chosen_for} shifts[%d].threshold is %g, and filter.chosen_for does not say "
                                "for which encoder it was chosen", i, cfg->shift[i].threshold);
+    }
     return SPOT_OK;
 }
 

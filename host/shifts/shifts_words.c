@@ -148,7 +148,12 @@ static void tell_source(spot_words *w, const spot_shifts_results *r, int source)
 static void tell_notes(spot_words *w, const spot_shifts_results *r)
 {
     static const char *const axes[] = { "accuracy", "probit of accuracy", "logit of accuracy" };
+    const spot_shift_result *real = &r->unit[0];
 
+    if (r->cfg->data.real[0] && real->named >= 0 && spot_shift_encoder_guesses(real->named, real->pictures, real->classes))
+        spot_words_say(w, "The encoder names the class of %.0f %% of the real pictures, and a guess is right on %.0f %%: it "
+                       "does not know these classes, so what passes the filter says little about the object",
+                       100.0 * real->named / real->pictures, 100.0 / real->classes);
     if (!r->cfg->models) return;
     spot_words_say(w, "Slope: least squares over %d models on axes of %s", r->cfg->models, axes[r->cfg->evaluation.rule.axes]);
     if (r->cfg->models < FEW_MODELS)

@@ -208,6 +208,7 @@ typedef struct {
     int    pictures;
     int    pass_class, pass_shift;         /* pictures that pass each part of the filter */
     int    absent;             /* classes of the study without a picture here */
+    int    named;              /* real pictures whose class the encoder names: no class's caption is more similar; -1: others */
     bool   filtered, truth, parts;         /* there is a filter; a table of truth; one that tells object and shift apart */
     spot_shift_hits hits, object_hits, shift_hits;      /* filter against truth: whole, and its two parts */
     double threshold;          /* of the shift caption; NaN: none */
@@ -215,9 +216,9 @@ typedef struct {
     double *quantile;          /* (columns, SPOT_SHIFT_QUANTILES) */
     char   (*class_name)[128]; /* (classes): folders */
     double *class_threshold;   /* (classes): of the class caption; NaN: none */
-    int    *answered;          /* (models): 0 where a table has no real pictures */
     double *split;             /* (classes): sum over the pictures that pass of models that are right times models that are
                                 * wrong */
+    int    *answered;          /* (models): 0 where a table has no real pictures */
     int    *count[SPOT_SHIFT_SETS];        /* (classes): pictures; NULL where there is no such set */
     int    *right[SPOT_SHIFT_SETS];        /* (models, classes) */
     spot_shift_top *top;       /* (classes, SPOT_SHIFT_TOP): of pictures that pass; "" where there are fewer */
