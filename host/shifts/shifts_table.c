@@ -183,7 +183,8 @@ static spot_status check_models(spot_reading *r, const spot_shifts_config *cfg, 
     return SPOT_OK;
 }
 
-static spot_status check_filter(spot_reading *r, const spot_shifts_config *cfg, int line)
+/* shifts: the line of their list. */
+static spot_status check_filter(spot_reading *r, const spot_shifts_config *cfg, int line, int shifts)
 {
     const bool encodes = spot_shifts_encode(cfg);
 
@@ -201,7 +202,7 @@ static spot_status check_filter(spot_reading *r, const spot_shifts_config *cfg, 
     for (int i = 0; i < cfg->shifts; i++) {
         if (!(cfg->shift[i].threshold > -1)) continue;
         if (!encodes && !cfg->filter.masks[0])
-            return spot_refuse(r, line, "{filter.no_encoder} shifts[%d].threshold is %g, and nothing measures the similarity "
+            return spot_refuse(r, shifts, "{filter.no_encoder} shifts[%d].threshold is %g, and nothing measures the similarity "
                                "that it limits: set encoder.weights or encoder.embeddings, or leave out the threshold", i,
                                cfg->shift[i].threshold);
         if (encodes && !cfg->filter.chosen_for[0])
@@ -233,7 +234,7 @@ static spot_status check_config(spot_reading *r, const void *config, const yaml_
     if (!cfg->shifts) return spot_refuse(r, spot_line_at(r, root, "shifts"), "{shifts.none} there are no shifts");
     SPOT_TRY(check_shifts(r, cfg, spot_line_at(r, root, "shifts")));
     SPOT_TRY(check_models(r, cfg, spot_line_at(r, root, "models")));
-    return check_filter(r, cfg, spot_line_at(r, root, "encoder"));
+    return check_filter(r, cfg, spot_line_at(r, root, "encoder"), spot_line_at(r, root, "shifts"));
 }
 
 #define OF_THE_PICTURES (SPOT_AFFECTS_PICTURES | SPOT_AFFECTS_VIEW)      /* similarities are kept, so thresholds are free */
