@@ -234,6 +234,7 @@ def look_report(browser, path, found):
     names = [t.split(", ")[1] for t in texts(page, "#table tbody tr th")]
     check(names == sorted(s["shift"] for _, s in shifts), "by name", names)
     told = text(page, "#summary")
+    assert texts(page, "#notes .hint") == [" ".join(found["notes"])], texts(page, "#notes .hint")
     check("fox" in told and "harder than its real pictures" in told, "no word of the confounded class:", told)
     check(seen(page, ".bad-row") == 1, "no row of the confounded class")
     pick(page, "#fit-bar select", 0)

@@ -33,6 +33,7 @@ function facts() {
     : `${count(all("kept"))} pass the filter`);
   $("summary").append(...study.sources.map(v => v.summary).map((list, k) => h("div", {}, several && list.length ? h("h3", {}, sourceName(k)) : null,
     h("ul", { class: "summary" }, ...list.map(t => h("li", {}, t.replaceAll("(-", "(−")))))));
+  if (study.notes.length) $("notes").append(h("p", { class: "hint" }, study.notes.join(" ")));
   if (study.not_the_papers.length)
     $("notes").append(h("p", { class: "notes" }, "Settings that are not the paper’s: ", study.not_the_papers.join(" ")));
 }
