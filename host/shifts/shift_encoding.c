@@ -297,7 +297,7 @@ static double cosine(const float *a, const float *b, int n)
     return ab / sqrt(aa * bb);
 }
 
-/* Of a picture whose class is cls, to the captions of column k. */
+/* The similarity of a picture, whose class is cls, to the captions of column k. */
 static double similarity_of(const similarity_work *w, const float *feature, int k, int cls)
 {
     const int dim = w->e->dim;

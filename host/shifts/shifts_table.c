@@ -74,7 +74,7 @@ static const spot_setting evaluation[] = {
       SPOT_IN(0, 100000), SPOT_DEF(1000)),
     S("seed",       SEED, rule.seed,       "seed of the bootstrap", SPOT_DEF(1)),
     S("confounded", REAL, confounded,
-      "gap between real and base accuracy, beyond the source's median gap, from which a class can count as confounded",
+      "gap between real and base accuracy, beyond the usual gap of the source, from which a class can count as confounded",
       SPOT_IN(0, 1), SPOT_DEF(0.1)),
 #undef S
     SPOT_END
