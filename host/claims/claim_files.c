@@ -153,7 +153,7 @@ spot_status spot_gathered_write(spot_ctx *c, const char *dir, const spot_slice_c
     return write_claim(c, dir, &own);
 }
 
-enum { PICTURE = 2, SIMILARITY, PREDICTED, GROUPS };       /* columns of the table that may be missing, behind group and wrong */
+enum { PICTURE = 2, SIMILARITY, PREDICTED, GROUPS };       /* columns that may be missing, behind group and wrong */
 
 static spot_status read_row(spot_ctx *c, const char *path, const spot_rows *t, bool whole, spot_new_pictures *p)
 {
