@@ -7,6 +7,7 @@
 
 #include "discover/subject/subject_memory.h"
 #include "versions/slice_versions_ask.h"
+#include "versions/slice_versions_steps.h"
 
 /* ---- rows outside ---- */
 

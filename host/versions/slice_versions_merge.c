@@ -1,5 +1,5 @@
 /* slice_versions_merge.c - slices that are nearly the same rows become one, about which there is one question. */
-#include "versions/slice_versions_judge.h"
+#include "versions/slice_versions_steps.h"
 
 #include <math.h>
 #include <stdlib.h>

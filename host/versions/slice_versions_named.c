@@ -1,5 +1,5 @@
 /* slice_versions_named.c - questions about rows that were named before: all, a class, a guard. */
-#include "versions/slice_versions_judge.h"
+#include "versions/slice_versions_steps.h"
 
 #include <math.h>
 #include <string.h>

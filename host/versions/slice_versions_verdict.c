@@ -1,5 +1,5 @@
 /* slice_versions_verdict.c - verdicts on questions that were asked, and the slices that are shown. */
-#include "versions/slice_versions_judge.h"
+#include "versions/slice_versions_steps.h"
 
 #include <math.h>
 #include <stdlib.h>

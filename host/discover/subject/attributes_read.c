@@ -146,7 +146,7 @@ static spot_status begin_like(spot_attributes_reader *r)
     return SPOT_OK;
 }
 
-spot_status spot_attributes_cell(spot_attributes_reader *r, int k, bool second)
+static spot_status take_cell(spot_attributes_reader *r, int k, bool second)
 {
     if (second && r->like) return keep_like(r, k, r->cell);
     return (second ? keep_cell : study_cell)(r, &r->column[k], r->cell);
@@ -288,7 +288,7 @@ static spot_status read_file(spot_attributes_reader r, const char *where)
     spot_status how = spot_place_split(c, &path, &id_column, where);
 
     *r.a = (spot_attributes){ 0 };
-    r.file = path;
+    r.file = path, r.take = take_cell;
     if (how == SPOT_OK && id_column && !r.id)
         how = spot_fail(c, SPOT_INPUT, "{attributes.rows_without_ids} %s: the rows have no ids to be found by", where);
     if (how == SPOT_OK) how = spot_blob_open(c, &in, path);

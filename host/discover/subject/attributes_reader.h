@@ -26,9 +26,12 @@ typedef struct {
 
 typedef struct { int first, end; } spot_record_rows;   /* rows of a record: order[first] .. order[end - 1] */
 
-typedef struct {
+typedef struct spot_attributes_reader spot_attributes_reader;
+struct spot_attributes_reader {
     spot_ctx *c;
     spot_attributes *a;
+    /* Takes the cell of column k of the present record, whose text is `cell`. */
+    spot_status (*take)(spot_attributes_reader *r, int k, bool second);
     const char *file;
     char *const *id;                   /* (rows): ids of the rows */
     int     rows, columns, id_column;  /* id_column -1: records are in the order of the rows */
@@ -50,13 +53,10 @@ typedef struct {
     spot_csv_dialect dialect;
     const spot_column_cut *cut;        /* NULL: all columns become items */
     uint8_t *in;                       /* (rows): of the cut */
-} spot_attributes_reader;
+};
 
-/* One pass over all records: each cell goes to spot_attributes_cell. check_rows, after the first: each row has a record. */
+/* One pass over all records: each cell goes to r->take. check_rows, after the first: each row has a record. */
 spot_status spot_attributes_pass      (spot_attributes_reader *r, const spot_blob *in, bool second, const char *id_column);
 spot_status spot_attributes_check_rows(spot_attributes_reader *r);
-
-/* The cell of column k of the present record, whose text is r->cell. */
-spot_status spot_attributes_cell(spot_attributes_reader *r, int k, bool second);
 
 #endif

@@ -125,7 +125,7 @@ static spot_status take_record(spot_attributes_reader *r, spot_csv_cells cells, 
     for (; (more = spot_csv_cell_next(&cells, &cell)) > 0 && k < r->columns; k++) {
         SPOT_TRY((k == r->id_column ? take_text : take_cell)(r, &cell));
         if (k == r->id_column && !second) SPOT_TRY(find_rows(r));
-        else if (k != r->id_column) SPOT_TRY(spot_attributes_cell(r, k, second));
+        else if (k != r->id_column) SPOT_TRY(r->take(r, k, second));
     }
     if (more < 0)
         return spot_fail(r->c, SPOT_INPUT, "{table.quotes_amid} %s: line %" PRIu64 ": cell %d has quotes that begin or end "
