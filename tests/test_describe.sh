@@ -287,8 +287,8 @@ run 0 "are of a table, which is not given: new rows join the slices of such rule
     --embeddings all.npz:e --labels all.npz:y --probs all.npz:p --ids ids.csv:id --images plain --out x.csv
 cmp -s again.csv x.csv || fail "rules of a table that is not given have other rows than those of the vote"
 refused 2 assign dark --embeddings later.npz:e --labels later.npz:y --probs later.npz:p --images later --out x.csv
-refused 3 assign dark "${later[@]}" --images shown/.. --out x.csv
-refused 4 assign dark "${later[@]}" --images nowhere --out x.csv
+run 3 "" assign dark "${later[@]}" --images shown/.. --out x.csv
+run 4 "" assign dark "${later[@]}" --images nowhere --out x.csv
 
 cp table.csv mine.csv
 refused 2 assign ruled --embeddings all.npz:e --labels all.npz:y --probs all.npz:p --ids ids.csv:id --attributes mine.csv:name \

@@ -102,7 +102,7 @@ open("largest", "w").write(number)
 PYTHON
 run 0 "" "${search[@]}" --no-proof --attributes notes.csv:id --out termed
 grep -q "words: .*invoice" out || fail "no terms: $(cat out)"
-refused 3 gather termed --slice "$(cat largest)" "${new[@]}" --out t
+run 3 "are terms of a column of text" gather termed --slice "$(cat largest)" "${new[@]}" --out t
 [ ! -e t ] || fail "a term is taken for a phrase"
 run 0 "" gather termed --slice "$(cat largest)" --text "a cat" "${new[@]}" --most 8 --out termed_text
 run 0 "" "${search[@]}" --no-proof --words words.txt --attributes notes.csv:id --out both
