@@ -9,7 +9,7 @@
 #include "spotter/discover.h"
 #include "spotter/rng.h"
 
-enum { N = 260, D = 5, CLASSES = 3, BLOBS = 6, VOTES = 5, NODES = 2 * N };
+enum { N = 260, D = 5, CLASSES = 3, BLOBS = 6, VOTES = 5, NODES = 4 * N };      /* of all trees of a search */
 
 typedef struct {
     float feature[N][D], confidence[N];
