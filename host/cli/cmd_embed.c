@@ -154,6 +154,7 @@ static spot_status run_block(spot_ctx *c, job *j, int b, int before)
     uint8_t *marks = cli_embed_part_marks(p, b);
     spot_encoder_pictures pictures = { .path = j->rows.path + (j->rows.path ? first : 0), .n = n,
                                        .feature = cli_embed_part_rows(p), .unreadable = j->o->skip ? marks : NULL,
+                                       .option = "--skip-unreadable",
                                        .stage = "embed", .before = before, .total = p->n, .skipped = &j->skipped };
     spot_encoder_texts texts = { .text = (const char *const *)j->rows.id + first, .n = n, .feature = cli_embed_part_rows(p),
                                  .quiet = true, .stage = "embed", .before = before, .total = p->n };

@@ -289,7 +289,7 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
                                .resize = e->about.kind == SPOT_ENCODER_RESNET ? e->o.resize : e->about.side, .crop = e->about.side,
                                .filter = e->clip ? SPOT_BICUBIC : SPOT_BILINEAR, .reading = e->o.reading,
                                .memory = p->memory ? p->memory : e->o.memory, .stage = p->stage,
-                               .before = p->before, .total = p->total, .skip = p->unreadable, .option = "--skip-unreadable",
+                               .before = p->before, .total = p->total, .skip = p->unreadable, .option = p->option,
                                .skipped = p->skipped ? p->skipped : &skipped, .take = take_pictures, .user = &w };
 
     SPOT_TRY(check_has_images(c, e));

@@ -168,6 +168,7 @@ typedef struct {
     const float *box;              /* (n, 4): x, y, width, height in pixels of the part of each picture, cut at its border; a
                                     * picture of several rows in turn is decoded once; NULL: whole pictures */
     int     *skipped;              /* raised by the unreadable pictures; the first ten are named in the log; or NULL */
+    const char *option;            /* what leaves unreadable pictures out, for the sentence of SPOT_INPUT; NULL: nothing does */
 } spot_encoder_pictures;
 
 /* The stop flag is looked at between blocks. SPOT_INPUT names the picture. */

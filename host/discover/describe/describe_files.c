@@ -267,7 +267,7 @@ static spot_status encode_rows(spot_ctx *c, spot_describer *d, const spot_findin
     spot_encoder_pictures p = { .path = path, .n = wanted_rows(f, s, d->missing, row), .feature = d->feature,
                                 .box = s->box ? box : NULL,
                                 .unreadable = d->files->skip ? unreadable : NULL, .stage = "describe",
-                                .memory = d->files->memory };
+                                .option = "--skip-unreadable", .memory = d->files->memory };
 
     for (int i = 0; i < p.n; i++) path[i] = s->image[row[i]];
     for (int i = 0; s->box && i < p.n; i++) memcpy(box + 4 * (size_t)i, s->box + 4 * (size_t)row[i], 4 * sizeof *box);

@@ -50,7 +50,7 @@ static spot_status plan(spot_ctx *c, const spot_subject *s, const spot_subject_f
 static spot_status embed_rows(spot_ctx *c, spot_subject *s, const spot_subject_files *files, spot_encoder *e, uint8_t *marked)
 {
     const spot_encoder_info *about = spot_encoder_about(e);
-    spot_encoder_pictures p = { .path = s->image, .box = s->box, .n = s->n,
+    spot_encoder_pictures p = { .option = "--skip-unreadable", .path = s->image, .box = s->box, .n = s->n,
                                 .unreadable = files->skip ? marked : NULL, .stage = "embed",
                                 .skipped = &s->skipped };
     int skipped = s->skipped;

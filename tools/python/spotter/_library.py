@@ -198,7 +198,8 @@ class EncoderInfo(ct.Structure):
 class EncoderPictures(ct.Structure):
     _fields_ = [("path", ct.POINTER(ct.c_char_p)), ("n", ct.c_int), ("feature", ct.c_void_p), ("logit", ct.c_void_p),
                 ("unreadable", ct.c_void_p), ("stage", ct.c_char_p), ("before", ct.c_int), ("total", ct.c_int),
-                ("memory", ct.c_size_t), ("box", ct.c_void_p), ("skipped", ct.POINTER(ct.c_int))]
+                ("memory", ct.c_size_t), ("box", ct.c_void_p), ("skipped", ct.POINTER(ct.c_int)),
+                ("option", ct.c_char_p)]
 
 
 class Prediction(ct.Structure):
