@@ -24,7 +24,7 @@ static bool take_number(double *v, const char *text, size_t n)
 }
 
 /* "0:360:12" into the three numbers: steps 1 of a value, 0 of a range. */
-static bool take_range(spot_render_axis *a, const char *text, size_t n)
+static bool take_range(spot_renders_axis *a, const char *text, size_t n)
 {
     const char *end = text + n, *first = memchr(text, ':', n);
     const char *second = first ? memchr(first + 1, ':', (size_t)(end - first - 1)) : NULL;
@@ -40,7 +40,7 @@ static bool take_range(spot_render_axis *a, const char *text, size_t n)
     return true;
 }
 
-static spot_status take_factor(spot_ctx *c, spot_render_axis *a, const char *text, size_t n)
+static spot_status take_factor(spot_ctx *c, spot_renders_axis *a, const char *text, size_t n)
 {
     const char *equal = memchr(text, '=', n);
     size_t letters = equal ? (size_t)(equal - text) : 0;
@@ -58,7 +58,7 @@ static spot_status take_factor(spot_ctx *c, spot_render_axis *a, const char *tex
 static spot_status take_factors(spot_ctx *c, spot_render_points *p, const char *text)
 {
     spot_factor_range range[SPOT_FACTORS];
-    spot_render_axis a;
+    spot_renders_axis a;
     int n = 0;
 
     for (size_t letters; *text; text += letters + (text[letters] == ',')) {
@@ -83,7 +83,7 @@ static const char *const column[COLUMNS] = {
     "object"
 };
 
-static spot_status take_row(spot_ctx *c, spot_render_row *to, const spot_rows *t, const spot_examine_objects_list *o,
+static spot_status take_row(spot_ctx *c, spot_renders_row *to, const spot_rows *t, const spot_examine_objects_list *o,
                             const char *file)
 {
     spot_factor_range range[SPOT_FACTORS];
@@ -121,7 +121,7 @@ static spot_status take_rows(spot_ctx *c, spot_render_points *p, spot_rows *t, c
         if (!more) break;
         if (p->rows == room) {
             room = room ? 2 * room : 64;
-            spot_render_row *row = room <= 2 * MOST_ROWS ? realloc(p->row, (size_t)room * sizeof *row) : NULL;
+            spot_renders_row *row = room <= 2 * MOST_ROWS ? realloc(p->row, (size_t)room * sizeof *row) : NULL;
             if (!row) return spot_fail(c, SPOT_NOMEM, "no memory for the %d rows of %s", room, p->file);
             p->row = row;
         }
@@ -175,7 +175,7 @@ double spot_render_points_begin(spot_render_points *p, int entry)
 }
 
 /* Value k of an axis. The end of a full turn is its beginning, so it is left out. */
-static double value_of(const spot_render_axis *a, int k)
+static double value_of(const spot_renders_axis *a, int k)
 {
     const bool turns = !strcmp(spot_factor_unit(a->factor), "degrees") && a->most - a->least == 360;
 
@@ -190,7 +190,7 @@ spot_conditions spot_render_points_at(const spot_render_points *p, const spot_ex
     int point = i / number;
 
     if (p->file[0]) {
-        const spot_render_row *row = &p->row[p->own[point]];
+        const spot_renders_row *row = &p->row[p->own[point]];
         for (int f = 0; f < SPOT_FACTORS; f++)
             if (!isnan(row->at.value[f])) at.value[f] = row->at.value[f];
     }

@@ -4,15 +4,15 @@
 
 #include "examine/examine_objects.h"
 
-typedef struct { int factor, steps; double least, most; } spot_render_axis;
-typedef struct { int entry; spot_conditions at; } spot_render_row;     /* entry -1: all objects; NaN: not in the table */
+typedef struct { int factor, steps; double least, most; } spot_renders_axis;
+typedef struct { int entry; spot_conditions at; } spot_renders_row;     /* entry -1: all objects; NaN: not in the table */
 
 typedef struct {
     spot_factor_space space;       /* what is drawn for each render; dims may be 0 */
     spot_conditions fixed;         /* of all objects; NaN for what is drawn, for each render or once for an object */
     int axes, rows;
-    spot_render_axis axis[SPOT_FACTORS];       /* of the grid: the last one changes first */
-    spot_render_row *row;          /* (rows) of the table; NULL: there is none */
+    spot_renders_axis axis[SPOT_FACTORS];       /* of the grid: the last one changes first */
+    spot_renders_row *row;          /* (rows) of the table; NULL: there is none */
     int *own, owns;                /* the rows of the object that begin named last */
     const char *file;              /* the table */
 } spot_render_points;
