@@ -202,14 +202,30 @@ def lost(suite, v):
     return sum(r[0] - sum(r[1:]) / n for r in right) / len(right)
 
 
+def gap(suite, v):
+    """Accuracy on mixed-same less mixed-rand, over the targets that have both."""
+    (_, sets), answer = v["derived"]
+    pairs = [[answer[t * sets + SETS.index(k)] for k in ("mixed-same", "mixed-rand")] for t in range(len(suite["class"][1]))]
+    both = [(a == cls) - (b == cls) for (a, b), cls in zip(pairs, suite["class"][1]) if -2 not in (a, b)]
+    return sum(both) / len(both)
+
+
 def check_answer(page, found, suite, responses):
-    """The first sentence has what other backgrounds cost: of one model, or of the two models that they cost most and least."""
-    head, all_ = text(page, "#summary .answer"), [lost(suite, v) for v in responses]
-    for m, v in zip(found["models"], all_):
-        near(m["lost_on_the_suite"]["value"], v, "lost of", m["model"])
-    for words in [f"({100 * v:.1f})" for v in (max(all_), min(all_))] if len(all_) > 1 else [
-            f"cost the model {100 * all_[0]:.1f} percentage points"]:
-        check(words in head, "the page begins with", head, "and not with", words)
+    """The first sentence has the BG-gap: of one model, or the largest and the least of several."""
+    head, gaps = text(page, "#summary .answer"), []
+    for m, v in zip(found["models"], responses):
+        near(m["lost_on_the_suite"]["value"], lost(suite, v), "lost of", m["model"])
+        near(m["bg_gap"]["value"], gap(suite, v), "gap of", m["model"])
+        if m["dependence_on_the_background"]["verdict"] != "unknown":
+            gaps.append(100 * m["bg_gap"]["value"])
+    if not gaps:
+        words = ["No answer"]
+    elif len(responses) > 1:
+        words = [f"points, is {max(gaps):.1f} of", f"the least {min(gaps):.1f} of"]
+    else:
+        words = [f"{gaps[0]:.1f} percentage points ("]
+    for w in words:
+        check(w in head, "the page begins with", head, "and not with", w)
 
 
 def look(run, report):

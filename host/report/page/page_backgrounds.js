@@ -6,7 +6,7 @@ const SET_NAMES = { "original": "original", "only-fg": "object alone (only-fg)",
   "mixed-same": "background of the same class (mixed-same)", "mixed-rand": "background of any class (mixed-rand)",
   "mixed-next": "background of the next class (mixed-next)", "plain": "grey background (plain)",
   "noise": "noise behind (noise)", "blurred": "blurred background (blurred)",
-  "only-bg-t": "object tiled over (only-bg-t)", "only-bg-b": "object's box black (only-bg-b)",
+  "only-bg-b": "object's box black (only-bg-b)", "only-bg-t": "object tiled over (only-bg-t)",
   "suite": "backgrounds of the suite (suite)" };
 const TURNED = "turned_by_some_background";
 let study, models, classes, shown;
