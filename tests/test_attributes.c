@@ -342,7 +342,8 @@ TEST(terms_are_found_in_another_table)
     char *name[LEN(names)], *id[] = { "0", "1", "2", "3", "4" };
     spot_ctx c = check_ctx(1);
     const spot_subject s = { .n = 5, .id = id };
-    const spot_attributes like = { .rows = 1, .items = LEN(names), .name = name, .range = range };
+    int column[LEN(names)] = { 0 };
+    const spot_attributes like = { .rows = 1, .items = LEN(names), .name = name, .column = column, .range = range };
     const char *path = write_text(&c, "note,a has b,note has fog\nthe FOG lifts,ice,0\nfoggy,fog-ice,1\nno fo here,fog,0\n"
                                       "fog and ice,defog,1\n,,\n");
     spot_attributes a;

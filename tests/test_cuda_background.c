@@ -258,7 +258,7 @@ TEST_IN_FOLDER(a_function_answers_as_on_the_cpu)
 
     make_world(is_slow() ? EACH : 52, BACKGROUNDS);
     open_cuda(&c, 0);
-    if (!is_slow()) assert_int_equal(spot_look_together(&c, cfg), 98);         /* of 104 */
+    if (!is_slow()) assert_int_equal(spot_look_together(&c, cfg), 85);         /* of 104 */
     spot_device_close(&c);
     for (int of = 0; of < 2; of++) {
         world_model m = { .of_background = of };

@@ -266,9 +266,11 @@ spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_file
     if (!st) st = read_part(&r, spot_answers_read);
     if (!st) st = read_part(&r, read_ids);
     if (!st) st = read_part(&r, spot_groups_read);
+    if (!st && !known->feature) st = read_pictures(&r);
     if (!st && !known->feature) st = spot_bad_rows_drop(&r);
     if (!st) st = spot_subject_check_sizes(c, s);
     if (!st) st = spot_groups_settle(c, s, files->groups);
     if (st) spot_subject_close(s);
+    else s->reading = files->reading;
     return st;
 }
