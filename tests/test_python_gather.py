@@ -122,7 +122,8 @@ def test_terms_of_a_text_are_no_phrase():
     """Words from a column of text need not be seen in a picture."""
     old = sorted(Path("old").rglob("*.png"))
     names, probs = np.array([p.parent.name for p in old]), by_colour(np.stack([np.asarray(Image.open(p)) for p in old]))
-    given = {"images": old, "embed": clip, "proof": False, "method": spotter.Ward(clusters=6, device="cpu"), "picture_attributes": False, "device": "cpu"}
+    given = {"images": old, "embed": clip, "proof": False, "method": spotter.Ward(clusters=6, device="cpu"),
+             "picture_attributes": False, "device": "cpu"}
     bare = spotter.discover(None, names, probs, **given)
     s = max(bare.slices_, key=lambda s: len(s.rows))
     notes = [f"{'invoice' if i in set(s.rows) else 'letter'} number {i} of box {i % 7} seen" for i in range(len(old))]
