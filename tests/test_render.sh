@@ -28,6 +28,7 @@ diff -r "$dir/a/images/box" "$dir/some/images/box" || fail "the other objects ch
 [ "$(ls "$dir/some/images" | xargs)" = "box pyramid" ] || fail "classes: $(ls "$dir/some/images")"
 run 0 "" render "${objects[@]}" --out "$dir/grid" --number 2 \
     --factors "camera_azimuth=0:360:4, camera_elevation=-30:30:3, camera_roll=0, sun_energy = 1:3"
+grep -q ',-30,0$' "$dir/grid/conditions.csv" || fail "numbers of a grid: $(sed -n 2p "$dir/grid/conditions.csv")"
 printf 'study: examine\nobjects: {catalogue: %s}\nrender: {size: 32, samples: 1}\nfactors: [{factor: camera_elevation}]\n' \
     "$dir/world" >"$dir/config.yaml"
 run 0 "" render "$dir/config.yaml" --out "$dir/config" --seed 5 --json

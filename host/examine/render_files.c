@@ -167,6 +167,8 @@ static spot_status keep_depth(spot_ctx *c, spot_render_files *f, const char *fil
     return s;
 }
 
+enum { PLAIN = 9 };                /* digits, so that 30 is not written as 3e+01 */
+
 static void put_line(spot_render_files *f, const spot_render_file *one, char file[3][256])
 {
     FILE *to = spot_text_stream(&f->lines);
@@ -178,8 +180,8 @@ static void put_line(spot_render_files *f, const spot_render_file *one, char fil
         if (file[k][0]) fputc(',', to), spot_csv_field(to, file[k]);
     fputc(',', to), spot_csv_field(to, f->cls_name);
     fputc(',', to), spot_csv_field(to, f->id);
-    fprintf(to, ",%d,%s", one->valid, spot_digits(digits, one->area, 1));
-    for (int k = 0; k < SPOT_FACTORS; k++) fprintf(to, ",%s", spot_digits(digits, (double)one->at->value[k], 1));
+    fprintf(to, ",%d,%s", one->valid, spot_digits(digits, one->area, PLAIN));
+    for (int k = 0; k < SPOT_FACTORS; k++) fprintf(to, ",%s", spot_digits(digits, (double)one->at->value[k], PLAIN));
     fputc('\n', to);
     if (fclose(to)) f->lines.status = SPOT_NOMEM;
 }
