@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """bench/retrains.py draw|data|train|list DIR WORLD [N]: versions of small classifiers, for bench/version_gates.py.
 
-draw     Draws icons of Debian's themes in SVG, unpacked (dpkg -x) below DIR/svg_of, to PNG below DIR/icons_of, with rsvg-convert
-         (librsvg2-bin): of each theme and context 260 names, half of their sizes.
+draw     Draws icons of Debian's themes in SVG, unpacked (dpkg -x) below DIR/svg_of, to PNG below DIR/icons_of, with
+         rsvg-convert (librsvg2-bin): of each theme and context 260 names, half of their sizes.
 data     Writes the rows of a world below DIR/WORLD: labels.npy (n), attributes.csv, groups.npy (n), images/ of the held-out
          rows, data.npz with the training rows. Worlds:
            icons   icons of Debian's themes, unpacked (dpkg -x) below DIR/icons_of; the class is the freedesktop context
@@ -294,4 +294,7 @@ def show(root, world, only):
 if __name__ == "__main__":
     what, root, world = sys.argv[1:4]
     only = sys.argv[4] if len(sys.argv) > 4 else ""
-    draw(root) if what == "draw" else data(root, world) if what == "data" else (train if what == "train" else show)(root, world, only)
+    if what in ("draw", "data"):
+        draw(root) if what == "draw" else data(root, world)
+    else:
+        (train if what == "train" else show)(root, world, only)

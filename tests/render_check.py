@@ -45,7 +45,7 @@ for name in {r["object"] for r in lines}:
 # A config's factors: the elevation alone varies; another seed is another sun.
 assert len(rows("config")) == 6 and rows("config")[0]["sun_x"] != rows("grid")[0]["sun_x"]
 
-# What a model saw in `spotter examine`: each of the first random renders of each object.
+# A model saw these in `spotter examine`: each of the first random renders of each object.
 seen = {p.tobytes() for p in np.load(f"{root}/seen.npy")}
 lines = rows("same")
 assert len(lines) == 60 and all(picture("same", r["file"]).tobytes() in seen for r in lines)

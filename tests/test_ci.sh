@@ -146,7 +146,7 @@ run 0 "" compare hole fine.npy --summary empty.log
 GITHUB_STEP_SUMMARY=$PWD/empty.log run 0 "" compare hole fine.npy --summary empty.log
 [ "$(grep -c '^### spotter compare' empty.log)" = 2 ] || fail "the step's summary: $(cat empty.log)"
 
-# What cannot be read may be anybody's, and what cannot be written is told before the work.
+# A file that cannot be read may be anybody's, and one that cannot be written is told before the work.
 echo kept > shut.xml
 echo kept > shut.md
 mkdir shut

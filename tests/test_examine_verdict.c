@@ -31,7 +31,7 @@ static void put_search(made_searches *m, int unit, double robust, double fresh, 
     m->r.unit[unit].fresh = fresh, m->r.unit[unit].fresh_valid = valid;
 }
 
-/* Of four searches of an object one alone finds a failure: it counts if fresh renders show it, too. */
+/* One of four searches of an object finds a failure: it counts if fresh renders show it, too. */
 TEST(a_failure_that_one_search_found_is_a_failure)
 {
     enum { LASTING, BY_CHANCE, NONE, NOT_VALID, UNSEEN, OBJECTS };

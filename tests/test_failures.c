@@ -259,7 +259,7 @@ static double share_of_others(const spot_failure_rule *rule, const world *m)
     return (0.5 * above + 0.05 * (n - above)) / n;
 }
 
-/* Of 40 worlds 5 % may miss: 7 or more have a probability of 3e-3. Objects differ by more than chance, so Wilson's interval of
+/* 5 % of 40 worlds may miss: 7 or more have a probability of 3e-3. Objects differ by more than chance, so Wilson's interval of
  * the renders alone misses in about half of them; less than a quarter have a probability of 1e-3. */
 TEST(an_interval_of_a_rule_covers_other_objects_and_suns)
 {

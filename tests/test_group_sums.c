@@ -164,7 +164,7 @@ static bool covers(spot_ctx *c, const int groups[2], const int each[2], uint32_t
     return x.low <= truth && truth <= x.high;
 }
 
-/* Of 400 intervals at least 95 % less three standard errors hold the truth, also where the classes' other rows are in few
+/* At least 95 % of 400 intervals, less three standard errors, hold the truth, also where the classes' other rows are in few
  * groups; there an interval that takes the classes' rates as sure holds it far less often. */
 TEST(intervals_of_an_excess_hold_the_truth)
 {

@@ -138,7 +138,7 @@ static void check_tree(const world *w, int first, int end)
 
 /* ---- judges ---- */
 
-/* Of the tree's rows, the nearest to a row. */
+/* The tree's row that is nearest to a row. */
 static void plain_nearest(const world *w, const uint8_t *tree, int row, int nearest[VOTES])
 {
     bool taken[N] = { false };
@@ -261,7 +261,7 @@ TEST(threads_do_not_change_merges)
     spot_tree_merges_close(&b);
 }
 
-/* What is stated suffices; a byte less is refused before the first tree. */
+/* The stated memory suffices; a byte less is refused before the first tree. */
 TEST(merges_state_their_memory)
 {
     const spot_proof_options proof = spot_proof_defaults();

@@ -8,7 +8,7 @@
 #include "check_mesh.h"
 #include "checks.h"
 
-/* Of a mesh whose box's diagonal is `diagonal`. */
+/* Measures a mesh whose box's diagonal is `diagonal`. */
 static double area_of(const spot_mesh *m, double diagonal)
 {
     double area = 0;

@@ -18,7 +18,7 @@ from python_checks import Skip, package, planted, raises
 program = sys.argv[1]
 FILES = ("slices.csv", "slices.json", "map.npy", "config.yaml", "fit.safetensors", "subject.safetensors")
 
-# What the command has and Python says in another way.
+# Options that the command has and Python says in another way.
 ELSEWHERE = {"fail-on": "an exit code; found.confirmed tells", "merges": "found.merges has them",
              "junit": "a command's file for continuous integration",
              "sarif": "the same", "summary": "the same",

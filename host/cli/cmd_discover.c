@@ -297,7 +297,7 @@ static size_t picture_memory(const discover_flags *o, const spot_subject *s)
     return !o->files.memory ? SPOT_PICTURE_MEMORY : o->files.memory > rows ? o->files.memory - rows : 1;
 }
 
-/* What the process has beside the rows, which the cost of the search counts. */
+/* Bytes that the process has beside the rows; the cost of the search counts those. */
 static size_t bytes_beside(const spot_subject *s)
 {
     const size_t now = spot_resident_now(), rows = spot_subject_bytes(s);

@@ -6,7 +6,7 @@
 
 #include "spotter/ctx.h"
 
-/* What this process has without a study's values: what is resident now, and what libraries add while networks run. */
+/* Bytes of this process without a study's values: what is resident now, and what libraries add while networks run. */
 size_t spot_process_memory(void);
 
 /* A copy of c that neither logs nor tells progress: networks are opened to learn their memory, and the run opens them again. */

@@ -6,7 +6,7 @@
 #include "versions/slice_versions_search.h"
 #include "versions/slice_versions_spread.h"
 
-/* What the steps share. */
+/* Values that the steps share. */
 typedef struct {
     spot_ctx *c;
     spot_versions *v;

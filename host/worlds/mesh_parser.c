@@ -67,7 +67,7 @@ static stored *files;
 
 typedef struct { const stored *of; size_t at; } place;
 
-/* What was mended in the files of the model. */
+/* Tells how the files of the model were mended. */
 static struct { spot_mtl_places places; uint32_t lost; } mended;
 
 static bool ends_with(const char *name, const char *ending)

@@ -50,7 +50,7 @@ typedef struct {
     int polygons;                  /* with more than three corners */
     int flat;                      /* triangles without area, dropped */
     int made_normals;              /* corners whose normal was made */
-    /* What is not drawn as the file says: spot_mesh_repairs_say tells these. */
+    /* Counts of things that are not drawn as the file says: spot_mesh_repairs_say tells these. */
     int not_finite;                /* triangles with a NaN or infinite vertex, dropped */
     int crossed;                   /* polygons whose outline crosses itself: their triangles do not cover them once */
     int lost_corners;              /* faces that name normals or coordinates that are not there: drawn without them */
@@ -108,7 +108,7 @@ void        spot_mesh_close(spot_mesh *m);
 /* Whether the file has one of the endings of formats that are read. */
 bool spot_mesh_is_model(const char *name);
 
-/* What is not drawn as the file says, as words on one line, "2 textures are not there (t.png)"; "" where all is so.
+/* Says what is not drawn as the file says, as words on one line, "2 textures are not there (t.png)"; "" where all is so.
  * Returns `to`. */
 enum { SPOT_MESH_WORDS = 400 };
 const char *spot_mesh_repairs_say(char to[SPOT_MESH_WORDS], const spot_mesh_repairs *r);

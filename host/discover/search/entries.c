@@ -74,7 +74,7 @@ static void rank_slices(ranked_slice *all, const spot_findings *f)
 
 /* ---- slices that are the same cause ---- */
 
-/* Of the rows of class cls (-1: all) in x and y: those in both, and in either. */
+/* Counts the rows of class cls (-1: all) in both x and y, and in either. */
 static int count_shared(const spot_subject *s, const spot_slice *x, const spot_slice *y, int cls, int *either)
 {
     int i = 0, k = 0, both = 0;

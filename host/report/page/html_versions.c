@@ -15,7 +15,7 @@ typedef struct {
 
 /* ---- rows ---- */
 
-/* What became of a row. */
+/* A row that turned wrong or right, or stayed as it was. */
 typedef enum { LOST, BOTH, GAINED, NEITHER, FATES } fate;
 
 static fate fate_of(const versions_page *r, int row, int cls)

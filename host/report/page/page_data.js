@@ -89,7 +89,7 @@ const Data = (() => {
     return part.join(" · ");
   }
 
-  // What is known of a row of a place, for eyes.
+  // Tells a row of a place, for eyes.
   function row(k, i) {
     const p = what.places[k], m = model(k), r = p.row[i];
     const word = v => v === undefined ? null : what.classes[v];

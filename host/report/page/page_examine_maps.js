@@ -59,7 +59,7 @@ function mapNow() {
   return own.find(m => kind === "class" ? m.class === +number && m.object < 0 : m.object === +number);
 }
 
-// What a cell's colour shows: the share of failing renders, or how far the mean p is below 1.
+// A cell's colour shows the share of failing renders, or how far the mean p is below 1.
 const shareOf = (v, i) => !v.renders[i] ? 0 : mapShows === "failing" ? v.failing[i] / v.renders[i] : 1 - v.mean[i];
 
 // The searched azimuths, where they lie within a turn that begins at 0.

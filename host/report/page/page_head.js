@@ -3,7 +3,7 @@
 const Head = (() => {
   const are = (n, one, many) => `${n ? count(n) : "no"} ${n === 1 ? one : many}`;
 
-  // What became of a model's slices.
+  // Tells how a model's slices were judged.
   function claims(k) {
     const list = Claim.all().filter(s => Claim.place(s).model === k), n = Claim.kinds(list);
     const pieces = list.reduce((sum, s) => sum + (s.proof ? s.proof.pieces.length : 0), 0);
@@ -52,7 +52,7 @@ const Head = (() => {
     return at < 0 ? [text] : [text.slice(0, at), h("code", {}, ...words.flatMap((w, i) => [i ? " " : null, h("span", {}, w)]))];
   }
 
-  // What matters most; of several models only how good each is, and what is proved.
+  // The most important lines come first; of several models only how good each is, and what is proved.
   function summary(m, k) {
     const lines = Data.manyModels ? m.summary.slice(0, 1) : m.summary;
     const one = t => {

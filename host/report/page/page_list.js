@@ -81,7 +81,7 @@ const List = (() => {
     say(shownWords());
   }
 
-  // What the list shows, and what lies under folds.
+  // Slices that the list shows, and those that lie under folds.
   function shownWords() {
     const n = Claim.kinds(entries), part = [];
     if (isRun) return `${plural(entries.length, "hypothesis", "hypotheses")} shown`;

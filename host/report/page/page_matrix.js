@@ -72,7 +72,7 @@ async function matrixColumn(side) {
   return box;
 }
 
-// What is known of a planted model, and the label that it has.
+// Facts of a planted model, and the label that it has.
 function truth(m) {
   const known_ = [];
   const v = m.page.verdict, planted = m.planted_reliance;

@@ -10,7 +10,7 @@ const Quantity = (() => {
   const shares = new Set(["share", "points"]);
   const text = (q, v) => !known(v) ? "–" : shares.has(q.unit) ? p1(v) : q.unit === "count" ? count(v) : one(v, q.digits ?? 3);
 
-  // What JSON has of a row: a number, an interval, an average or a text. A name with dots lies in nested objects.
+  // JSON has one of these for a row: a number, an interval, an average or a text. A name with dots lies in nested objects.
   const of = (row, q) => q.name in row ? row[q.name] : q.name.split(".").reduce((v, k) => known(v) ? v[k] : v, row);
   const value = (row, q) => { const v = of(row, q); return known(v) && typeof v === "object" ? v.mean ?? v.value : v; };
 

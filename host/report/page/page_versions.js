@@ -171,7 +171,7 @@ function change(k) {
     h("small", {}, turned(k)));
 }
 
-// What became of a row, and how many of a part's rows: it may have more of them than the page.
+// Groups of rows by how they turned, with the number of all of them: a part may have more than the page.
 const GROUPS = [["Turned wrong", r => !r.wrong[0] && r.wrong[1], k => k.lost],
                 ["Turned right", r => r.wrong[0] && !r.wrong[1], k => k.gained],
                 ["Wrong in both", r => r.wrong[0] && r.wrong[1], k => k.wrong_now - k.lost]];
