@@ -436,7 +436,7 @@ TEST_IN_FOLDER(a_world_of_the_papers_recipes)
 TEST_IN_FOLDER(a_plan_knows_the_architectures)
 {
     spot_background_config *cfg = calloc(1, sizeof *cfg);
-    spot_background_cost plain, paper;
+    spot_background_cost plain, paper, together;
     spot_ctx one = check_ctx(1), two = check_ctx(2);
 
     spot_background_defaults(cfg);
@@ -452,8 +452,8 @@ TEST_IN_FOLDER(a_plan_knows_the_architectures)
     assert_true(plain.trained == 9 * images && plain.multiplied == 9 * images * 3 * r18);
     assert_true(paper.trained == 9 * images && paper.multiplied == images * (3 + 3 + 5) * all);
     assert_true(paper.world > plain.world && paper.memory > plain.memory);
-    CHECK_OK(&two, spot_background_cost_of(&two, cfg, &plain));
-    assert_true(plain.world > paper.world);        /* two models at once */
+    CHECK_OK(&two, spot_background_cost_of(&two, cfg, &together));
+    assert_true(together.world > paper.world);     /* two models at once */
     CHECK_CONFIG_FREE(cfg);
 }
 

@@ -43,13 +43,21 @@ static spot_status check_unclaimed(spot_ctx *c, const spot_merge_source *s, bool
     return SPOT_OK;
 }
 
+/* The word that the study's configs have for `study`; "": they have no such setting, as a sweep's. */
+static const char *word_of(const spot_study *y)
+{
+    for (const spot_setting *s = y->config->rows; s->name; s++)
+        if (!strcmp(s->name, "study")) return y->name;
+    return "";
+}
+
 /* Another study's settings would be taken for misspelled ones. */
 static spot_status check_study(spot_ctx *c, const spot_merge_plan *p, const char *dir, const char *path)
 {
     char name[64];
 
     SPOT_TRY(spot_yaml_word(c, name, sizeof name, path, "study"));
-    if (!strcmp(*name ? name : "sweep", p->study->name)) return SPOT_OK;
+    if (!strcmp(name, word_of(p->study))) return SPOT_OK;
     return spot_fail(c, SPOT_USAGE, "{merge.other_study} %s is a run of the study \"%s\", and %s one of \"%s\": they cannot be "
                      "merged", dir, *name ? name : "sweep", p->sources ? p->source[0].dir : "the first", p->study->name);
 }
