@@ -297,7 +297,8 @@ def rows(_, root, world, label, name, machine, commit, numbers, date):
 
     for kind, setting in sorted({(r["kind"], r["setting"]) for r in lines}):
         of = [r for r in lines if (r["kind"], r["setting"]) == (kind, setting)]
-        said = setting.replace("features_both", "features of both").replace("features_", "features of version ").replace("+", ", ")
+        said = setting.replace("features_both", "features of both").replace("features_", "features of version ")
+        said = said.replace("+", ", ")
         fails = np.array([r["code"] == 1 for r in of])
         if kind in ("equal", "prior"):
             case = f"{kind} versions of today: {name}, {said}, {len(of)} pairs"
@@ -315,8 +316,9 @@ def rows(_, root, world, label, name, machine, commit, numbers, date):
                     continue
                 band = "below 5" if low < 0 else f"{low} to {high}" if high < 101 else "above 25"
                 case = f"{kind} versions of today: {name}, {band} points, {said}, {len(some)} versions"
-                line(f"{kind} versions that fail", case, sum(r["code"] == 1 for r in some), "versions", len(some), kind, setting)
-                line(f"{kind} versions whose rule is worse", case, sum(map(is_told, some)), "versions", len(some), kind, setting)
+                failed, told = sum(r["code"] == 1 for r in some), sum(map(is_told, some))
+                line(f"{kind} versions that fail", case, failed, "versions", len(some), kind, setting)
+                line(f"{kind} versions whose rule is worse", case, told, "versions", len(some), kind, setting)
                 changed = 100 * np.mean([e[r["b"] if kind == "planted" else r["a"]][2] for r in some])
                 line("rows that changed", case, changed, "%", len(w.y), kind, setting)
 

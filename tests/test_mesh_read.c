@@ -11,6 +11,7 @@
 #include "checks.h"
 #include "formats/picture.h"
 #include "heard.h"
+#include "mesh_area.h"
 #include "spotter/mesh.h"
 
 static spot_status read_of(spot_ctx *c, spot_mesh *m, const char *folder, const char *name, const spot_mesh_options *o)
@@ -25,24 +26,6 @@ static spot_status read_of(spot_ctx *c, spot_mesh *m, const char *folder, const 
 }
 
 /* -- what is in the files ------------------------------------------------------------------------------------------------- */
-
-static double area_of(const spot_mesh *m)
-{
-    double area = 0;
-
-    for (int t = 0; t < m->triangles; t++) {
-        double p[3][3], n = 0;
-        for (int e = 0; e < 3; e++)
-            for (int k = 0; k < 3; k++) p[e][k] = m->place[k * m->vertices + (int)m->corner[e * m->triangles + t]];
-        for (int k = 0; k < 3; k++) {
-            const int a = (k + 1) % 3, b = (k + 2) % 3;
-            const double v = (p[1][a] - p[0][a]) * (p[2][b] - p[0][b]) - (p[1][b] - p[0][b]) * (p[2][a] - p[0][a]);
-            n += v * v;
-        }
-        area += sqrt(n) / 2;
-    }
-    return area;
-}
 
 static double extent_of(const spot_mesh *m, int k)
 {
@@ -65,7 +48,7 @@ static void check_facts(const spot_mesh *m, const char *file, const double *fact
         for (int e = 0; e < m->texture[i].width * m->texture[i].height; e++, texels++) alpha += m->texture[i].texel[4 * e + 3];
     print_message("%s\n", file);
     assert_int_equal(m->triangles, fact[0]);
-    CHECK_NEAR(area_of(m), fact[1], 1e-5);
+    CHECK_NEAR(mesh_area(m), fact[1], 1e-5);
     CHECK_NEAR(extent_of(m, 0), fact[2], 1e-6);
     CHECK_NEAR(extent_of(m, 2), fact[3], 1e-6);            /* y points up in the file */
     CHECK_NEAR(extent_of(m, 1), fact[4], 1e-6);

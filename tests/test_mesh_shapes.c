@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "mesh_area.h"
 #include "formats/picture.h"
 #include "image/render.h"
 
@@ -48,24 +49,6 @@ static void draw(uint8_t *mask, const spot_mesh *m)
     free(rgb);
 }
 
-static double area_of(const spot_mesh *m)
-{
-    double area = 0;
-
-    for (int t = 0; t < m->triangles; t++) {
-        double p[3][3], n = 0;
-        for (int e = 0; e < 3; e++)
-            for (int k = 0; k < 3; k++) p[e][k] = m->place[k * m->vertices + (int)m->corner[e * m->triangles + t]];
-        for (int k = 0; k < 3; k++) {
-            const int a = (k + 1) % 3, b = (k + 2) % 3;
-            const double v = (p[1][a] - p[0][a]) * (p[2][b] - p[0][b]) - (p[1][b] - p[0][b]) * (p[2][a] - p[0][a]);
-            n += v * v;
-        }
-        area += sqrt(n) / 2;
-    }
-    return area;
-}
-
 /* A pixel of ours and theirs may differ where an edge passes within a rounding of its middle. */
 static void check_outlines(const char *name, const spot_mesh *m, const uint8_t *theirs)
 {
@@ -85,7 +68,7 @@ static void check_outlines(const char *name, const spot_mesh *m, const uint8_t *
 
 static void check_shape(const char *name, const spot_mesh *m, const double *fact)
 {
-    double area = area_of(m);
+    double area = mesh_area(m);
 
     if (!(fabs(area - fact[0]) <= 1e-4 * fact[0])) fail_msg("%s: area %.8g, it has %.8g", name, area, fact[0]);
     for (int k = 0; k < 3; k++) {

@@ -7,25 +7,7 @@
 
 #include "check_mesh.h"
 #include "checks.h"
-
-/* Measures a mesh whose box's diagonal is `diagonal`. */
-static double area_of(const spot_mesh *m, double diagonal)
-{
-    double area = 0;
-
-    for (int t = 0; t < m->triangles; t++) {
-        double p[3][3], n = 0;
-        for (int e = 0; e < 3; e++)
-            for (int k = 0; k < 3; k++) p[e][k] = m->place[k * m->vertices + (int)m->corner[e * m->triangles + t]];
-        for (int k = 0; k < 3; k++) {
-            const int a = (k + 1) % 3, b = (k + 2) % 3;
-            const double v = (p[1][a] - p[0][a]) * (p[2][b] - p[0][b]) - (p[1][b] - p[0][b]) * (p[2][a] - p[0][a]);
-            n += v * v;
-        }
-        area += sqrt(n) / 2;
-    }
-    return area * diagonal * diagonal;
-}
+#include "mesh_area.h"
 
 /* -- polygons ------------------------------------------------------------------------------------------------------------- */
 
@@ -43,7 +25,7 @@ TEST_IN_FOLDER(a_concave_face_is_cut_rightly_from_any_corner)
         for (int i = 0; i < 6; i++) n += sprintf(text + n, " %d", (i + from) % 6 + !ply);
         sprintf(text + n, "\n");
         spot_mesh m = mesh_of(ply ? "l.ply" : "l.obj", text);
-        CHECK_NEAR(area_of(&m, sqrt(8)), 3, 1e-5);
+        CHECK_NEAR(mesh_area(&m) * 8, 3, 1e-5);
         assert_int_equal(m.triangles, 4);
         assert_string_equal(words_of(&m), "");
         spot_mesh_close(&m);
@@ -226,8 +208,8 @@ TEST_IN_FOLDER(coordinates_of_a_map_keep_their_digits)
         memcpy(file + n, "\3\0\0\0\0\1\0\0\0\2\0\0\0", 13), n += 13;
         if (i % 2) put_bytes("far.ply", file, n);
         spot_mesh m = mesh_of(i % 2 ? "far.ply" : "far.obj", i % 2 ? NULL : text);
-        if (!i) first = area_of(&m, 1);
-        CHECK_NEAR(area_of(&m, 1), first, 1e-6);
+        if (!i) first = mesh_area(&m);
+        CHECK_NEAR(mesh_area(&m), first, 1e-6);
         spot_mesh_close(&m);
     }
 }

@@ -487,8 +487,8 @@ TEST(the_spread_of_trainings_is_that_of_their_pairs)
 
 /* ---- log odds ---- */
 
-/* Nine slices of 16 rows, whose log odds all change by the slice's own number: the median is -0.1, the median absolute deviation
- * 0.2. */
+/* Nine slices of 16 rows, whose log odds all change by the slice's own number: the median is -0.1, the median absolute
+ * deviation 0.2. */
 TEST(log_odds_say_how_far_slices_move)
 {
     enum { SLICES = 9, ROWS = 16, ALL = SLICES * ROWS };
@@ -524,7 +524,7 @@ TEST(log_odds_say_how_far_slices_move)
     CHECK_NEAR(shift.middle, -0.1, 1e-5);
     CHECK_NEAR(shift.spread, 1.4826 * 0.2, 1e-5);
     assert_int_equal(shift.freedom, 2);
-    changed[4] = true;                                                     /* leaves eight slices, of which -0.05 is the median */
+    changed[4] = true;         /* leaves eight slices, of which -0.05 is the median */
     CHECK_OK(&c, spot_shift_measure(&c, &q, changed, &shift, fall, rise));
     CHECK_NEAR(shift.middle, -0.05, 1e-5);
     assert_int_equal(shift.slices, SLICES - 1);
@@ -535,8 +535,8 @@ TEST(log_odds_say_how_far_slices_move)
     CHECK_NEAR(fall[0], 0, 0);
 }
 
-/* 40 blobs of 50 rows, in every second of which half of the rows are wrong. Each blob's log odds move by a number of its own. All
- * rows of one blob turn wrong: they look alike. odds: their log odds in each version. */
+/* 40 blobs of 50 rows, in every second of which half of the rows are wrong. Each blob's log odds move by a number of its own.
+ * All rows of one blob turn wrong: they look alike. odds: their log odds in each version. */
 static void make_turning(world *w, uint32_t number, double odds0, double odds1)
 {
     enum { KINDS = 40, TURNS = 5 };
@@ -563,7 +563,8 @@ static void make_turning(world *w, uint32_t number, double odds0, double odds1)
     }
 }
 
-/* Rows that look alike and lie near a border turn as one, as between equal trainings; a planted error moves their log odds far. */
+/* Rows that look alike and lie near a border turn as one, as between equal trainings; a planted error moves their log odds
+ * far. */
 TEST(a_slice_is_worse_where_its_log_odds_fall_further_than_others)
 {
     static world w;

@@ -437,21 +437,26 @@ TEST_IN_FOLDER(a_plan_knows_the_architectures)
 {
     spot_background_config *cfg = calloc(1, sizeof *cfg);
     spot_background_cost plain, paper, together;
+    size_t needs[3];
     spot_ctx one = check_ctx(1), two = check_ctx(2);
 
     spot_background_defaults(cfg);
     cfg->zoo = tiny_world();
     cfg->zoo.size = 64, cfg->zoo.models = 9;
     CHECK_OK(&one, spot_background_cost_of(&one, cfg, &plain));
+    CHECK_OK(&one, spot_zoo_models_needs(&one, &needs[0], &cfg->zoo));
     cfg->zoo.recipes = SPOT_ZOO_RECIPES_PAPER;
     CHECK_OK(&one, spot_background_cost_of(&one, cfg, &paper));
+    CHECK_OK(&one, spot_zoo_models_needs(&one, &needs[1], &cfg->zoo));
+    CHECK_OK(&two, spot_zoo_models_needs(&two, &needs[2], &cfg->zoo));
+    assert_true(needs[1] > needs[0] && needs[2] > needs[1]);       /* larger networks; two models at once */
     /* nine models have each architecture with each loss once, and FGSM counts five for three */
     const double r18 = spot_model_multiplications(SPOT_ARCH_RESNET18, 16, 2, 64), images = 512 * 3,
                  all = r18 + spot_model_multiplications(SPOT_ARCH_RESNET34, 16, 2, 64)
                      + spot_model_multiplications(SPOT_ARCH_ALEXNET, 16, 2, 64);
     assert_true(plain.trained == 9 * images && plain.multiplied == 9 * images * 3 * r18);
     assert_true(paper.trained == 9 * images && paper.multiplied == images * (3 + 3 + 5) * all);
-    /* what is resident now counts, and a sanitizer's memory comes and goes */
+    /* the whole process counts here, and a sanitizer's memory comes and goes */
     assert_true(SANITIZED || (paper.world > plain.world && paper.memory > plain.memory));
     CHECK_OK(&two, spot_background_cost_of(&two, cfg, &together));
     assert_true(SANITIZED || together.world > paper.world);        /* two models at once */

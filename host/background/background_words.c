@@ -205,8 +205,8 @@ static void tell_costs(spot_words *w, const spot_background_results *r, ranked *
     for (int u = 0; u < n; u++) v[u] = (ranked){ r->summary[u].lost.value, u };
     qsort(v, (size_t)n, sizeof *v, by_value);
     spot_words_say(w, "The suite, with other backgrounds and another blending, costs %d of %d models accuracy beyond chance; "
-                   "the most, in percentage points, %s (%.1f), the least %s (%.1f)", count_above(r, false), n, r->unit[v[0].index].name,
-                   100 * v[0].value, r->unit[v[n - 1].index].name, 100 * v[n - 1].value);
+                   "the most, in percentage points, %s (%.1f), the least %s (%.1f)", count_above(r, false), n,
+                   r->unit[v[0].index].name, 100 * v[0].value, r->unit[v[n - 1].index].name, 100 * v[n - 1].value);
 }
 
 static void tell_models(spot_words *w, const spot_background_results *r)

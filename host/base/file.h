@@ -14,8 +14,8 @@ int spot_sync_file(const char *path);
 int spot_sync_folder_of(const char *path);
 
 /* Open a regular file for reading. On failure -1 (NULL) and errno; ENODEV for a pipe or a device, because opening a pipe would
- * wait for its writer. spot_file_stream also accepts a pipe of the shell, such as /dev/fd/63; while nothing comes, c's stop flag
- * makes reading fail with EINTR. */
+ * wait for its writer. spot_file_stream also accepts a pipe of the shell, such as /dev/fd/63; while nothing comes, c's stop
+ * flag makes reading fail with EINTR. */
 int   spot_file_open(const char *path);
 FILE *spot_file_stream(const spot_ctx *c, const char *path);
 

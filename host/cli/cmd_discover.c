@@ -336,8 +336,8 @@ static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_sub
     else spot_log(c, SPOT_LOG_INFO, "this takes at most %s of memory%s", memory, device);
     if (o->files.memory && cost->host > o->files.memory) {
         char limit[32];
-        return spot_fail(c, SPOT_NOMEM, "{discover.limit} this takes at most %s of memory, and --memory allows %s; give more, or "
-                         "choose another method or reducer", memory, cli_memory(limit, (double)o->files.memory));
+        return spot_fail(c, SPOT_NOMEM, "{discover.limit} this takes at most %s of memory, and --memory allows %s; give more, "
+                         "or choose another method or reducer", memory, cli_memory(limit, (double)o->files.memory));
     }
     if (what)
         spot_log(c, SPOT_LOG_INFO, "decoding the pictures of %s then takes at most %s of memory beside the rows", what,

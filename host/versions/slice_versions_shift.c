@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "stats/statistics.h"
 
 enum { LEAST = 10 };                           /* rows of a slice that tells how far slices move */
@@ -53,14 +54,9 @@ static double shift_of(spot_questions *q, const spot_question *x, double *by, do
     return mean;
 }
 
-static int least_first(const void *a, const void *b)
-{
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
-
 static double median(double *x, int n)
 {
-    qsort(x, (size_t)n, sizeof *x, least_first);
+    spot_sort_doubles(x, (size_t)n);
     return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "stats/statistics.h"
 
 enum { LEAST = 20, ROUNDS = 8 };       /* rows of a question that tells about the spread; rounds of weights */
@@ -79,11 +80,6 @@ double spot_question_share(const spot_questions *q, const spot_question *x, doub
     return (x->ratio - 1) / (x->n - 1);
 }
 
-static int least_first(const void *a, const void *b)
-{
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
-}
-
 /* 97.5 % of Student's t, times the error of the change of a class between two trainings: the median of classes. move: for
  * scratch. */
 static double move_of(const spot_questions *q, const spot_version_spread *spread, int first, int last, double *move)
@@ -97,7 +93,7 @@ static double move_of(const spot_questions *q, const spot_version_spread *spread
         if (square > 0) move[n++] = t * sqrt(square / rows / rows + more);
     }
     if (!n) return 0;
-    qsort(move, (size_t)n, sizeof *move, least_first);
+    spot_sort_doubles(move, (size_t)n);
     return move[n / 2];
 }
 

@@ -70,7 +70,7 @@ static bool is_word(span word, const char *text)
     return (size_t)(word.end - word.at) == n && !memcmp(word.at, text, n);
 }
 
-/* Which of v, vt and vn the line is; -1: another one. */
+/* Tells which of v, vt and vn a line is; -1: another one. */
 static int kind_of(span word)
 {
     return is_word(word, "v") ? 0 : is_word(word, "vt") ? 1 : is_word(word, "vn") ? 2 : -1;

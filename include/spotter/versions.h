@@ -48,13 +48,13 @@
  * expect (5 %), these rows have their own r and its degrees of freedom. "Same" is a statement about this version 2, and has the
  * variance of the rows alone.
  *
- * An equal training moves a whole slice at once: rows that look alike and lie near a border turn together, by tens of points. The
- * rows of one slice cannot tell that from a planted error; the other slices can, since a border moves the log odds of the rows'
- * classes by little. So a slice that the search found has a further test: that the mean change of its log odds lies no further
- * from the slices' median than slices lie whose errors did not change beyond chance (1.4826 times their median absolute deviation, of which the rows' own error is taken
- * off; Student's t with 0.37 (slices - 1) degrees of freedom). The greater p of the two counts: worse has more errors and lower
- * log odds, beyond both. It is as genomic control (Devlin and Roeder 1999), by log odds. It needs SPOT_ENOUGH_SLICES and
- * probabilities; rows that the user named before, and classes, do without.
+ * An equal training moves a whole slice at once: rows that look alike and lie near a border turn together, by tens of points.
+ * The rows of one slice cannot tell that from a planted error; the other slices can, since a border moves the log odds of the
+ * rows' classes by little. So a slice that the search found has a further test: that the mean change of its log odds lies no
+ * further from the slices' median than slices lie whose errors did not change beyond chance (1.4826 times their median absolute
+ * deviation, of which the rows' own error is taken off; Student's t with 0.37 (slices - 1) degrees of freedom). The greater p of
+ * the two counts: worse has more errors and lower log odds, beyond both. It is as genomic control (Devlin and Roeder 1999), by
+ * log odds. It needs SPOT_ENOUGH_SLICES and probabilities; rows that the user named before, and classes, do without.
  *
  * A version confirms a slice if it has more of the compared rows wrong than their classes let expect: exact, corrected for the
  * number of slices. */
@@ -132,8 +132,9 @@ typedef struct {
     spot_interval corrected;                   /* the same with the ends that verdicts look at */
     double needed;                             /* pending: rows of this kind, or groups of them, that would decide with 80 %
                                                 * probability, if the change stays as it is; INFINITY: it is about the margin,
-                                                * or as an equal training moves slices, so that no number does. 0: it is decided */
-    double shift;                              /* of a slice: mean change of the log odds of its rows' classes; NaN: not known */
+                                                * or as an equal training moves slices, so that no number does. 0: it is
+                                                * decided */
+    double shift;                              /* of a slice: mean change of its rows' log odds of their classes; NaN: not known */
     bool   as_others;                          /* of a slice: it changed beyond chance, and its log odds moved as others' do */
 } spot_version_counts;
 
@@ -173,9 +174,9 @@ typedef struct { int row, cls; } spot_version_row;
  * the change of a class of its usual size (their median) that 95 % of pairs of equal trainings stay within. */
 typedef struct { int files; double share[2], move; int freedom; } spot_version_spread;
 
-/* How far slices' log odds move between these two versions: slices of ten rows or more whose errors did not change, median, standard deviation by the
- * median absolute deviation, its degrees of freedom. freedom 0: too few slices, or no probabilities. as_others: slices for which
- * that decides. */
+/* How far slices' log odds move between these two versions: slices of ten rows or more whose errors did not change, median,
+ * standard deviation by the median absolute deviation, its degrees of freedom. freedom 0: too few slices, or no probabilities.
+ * as_others: slices for which that decides. */
 enum { SPOT_ENOUGH_SLICES = 8 };
 typedef struct { int slices, freedom; double middle, spread; int as_others; } spot_version_shift;
 

@@ -101,8 +101,8 @@ function because({ k }) {
     case "same": return `${moved}, and at most ${points(high)} beyond chance; same is below ${points(k.margin)}.`;
     default: return `${moved} and may lie from ${points(low)} to ${points(high)}. ` + (k.needed
       ? `It needs ${roughly(k, k.needed)} of this kind to decide, if the change stays as it is.`
-      : k.as_others ? "Its log odds changed no more than those of other slices, as they do from one training to an equal one: " +
-        "more rows do not decide, further trainings may."
+      : k.as_others ? "Its log odds changed no more than those of other slices, as they do from one training to an equal " +
+        "one: more rows do not decide, further trainings may."
       : "No number of rows decides, if the change stays as it is: it is too near the margin.");
   }
 }

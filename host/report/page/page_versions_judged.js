@@ -75,10 +75,12 @@ function levels() {
 // How far slices move by themselves.
 function moved() {
   const x = what.log_odds;
-  return !x?.degrees_of_freedom ? [] : [p("An equal training turns rows that look alike together. So a slice is worse or better only " +
-    `if the log odds of its rows' classes, too, changed by more than those of ${plural(x.slices, "slice")} here: ` +
-    `${(x.middle < 0 ? "−" : "+") + Math.abs(x.middle).toPrecision(2)} (median), with a standard deviation of ${x.spread.toPrecision(2)}. ` + (x.slices_as_others
-      ? `${plural(x.slices_as_others, "slice")} changed in errors alone, and ${x.slices_as_others === 1 ? "is" : "are"} pending.`
+  if (!x?.degrees_of_freedom) return [];
+  const middle = (x.middle < 0 ? "−" : "+") + Math.abs(x.middle).toPrecision(2), n = x.slices_as_others;
+  return [p("An equal training turns rows that look alike together. So a slice is worse or better only if the log odds of its " +
+    `rows' classes, too, changed by more than those of ${plural(x.slices, "slice")} here: ${middle} (median), with a standard ` +
+    `deviation of ${x.spread.toPrecision(2)}. ` +
+    (n ? `${plural(n, "slice")} changed in errors alone, and ${n === 1 ? "is" : "are"} pending.`
       : "No slice changed in errors alone."))];
 }
 

@@ -77,7 +77,8 @@ class _Shift(ct.Structure):
 class _Versions(ct.Structure):
     _fields_ = [("name", (ct.c_char * _NAME) * 2), ("data", ct.c_char * _NAME), ("n", ct.c_int), ("tests", ct.c_int * 4),
                 ("level", ct.c_double), ("margin", ct.c_double), ("beyond", ct.c_double), ("share", ct.c_double * 4),
-                ("features", ct.c_int), ("spread", _Spread), ("shift", _Shift), ("slices", ct.c_int), ("slice", ct.POINTER(_Slice)),
+                ("features", ct.c_int), ("spread", _Spread), ("shift", _Shift), ("slices", ct.c_int),
+                ("slice", ct.POINTER(_Slice)),
                 ("classes", ct.c_int), ("of", ct.POINTER(_Class)), ("guards", ct.c_int), ("guard", ct.POINTER(_Class)),
                 ("outside", ct.c_int), ("lost", ct.POINTER(_Row)), ("failed", ct.c_bool), ("pending", ct.c_bool),
                 ("equal", ct.c_bool), ("arena", c_side.Arena)]
