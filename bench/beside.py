@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""bench/beside.py SPOTTER DIR: methods of configs/hard.yaml that have the neutral features of the scenes beside the model's own.
+
+Runs, with a fresh seed, those variants of configs/hard.yaml whose blindspots are learned (not none, rare, left_out and
+conflicting, which bench/studies/hard.md names: they were dropped before the run), 12 ECs each. Each method gets the model's
+features, and the same features joined with neutral ones (--embed neutral): each source scaled to a sum of variances of 1, as
+`spotter discover` joins several sources. The joined rows are files (representation: file), and a sweep takes further methods
+without further training. Prints the tables of the run; their differences are paired over the ECs that count.
+
+The same command continues a run that was stopped. Its figures are in bench/studies/hard.md."""
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+
+import numpy
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NEVER_LEARNED = "none|rare|left_out|conflicting"
+SEED, ECS = 3511, 96
+METHODS = ["method: joinspot", "method: planespot, reduce: tsne", "method: planespot, reduce: pca", "method: spotlight",
+           "method: domino, representation: model", "method: barlow, representation: model", "method: george", "method: multiaccuracy", "method: ward", "method: kmeans",
+           "method: mistakes"]
+
+
+def read(path):
+    with open(path, "rb") as f:
+        head = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))
+        data = f.read()
+    return {k: numpy.frombuffer(data[v["data_offsets"][0]:v["data_offsets"][1]], {"F32": "<f4", "I64": "<i8"}[v["dtype"]])
+            .reshape(v["shape"]) for k, v in head.items() if k in ("feature", "image")}
+
+
+def write(path, embedding):
+    embedding = numpy.ascontiguousarray(embedding, "<f4")
+    head = json.dumps({"embedding": {"dtype": "F32", "shape": embedding.shape, "data_offsets": [0, embedding.nbytes]}})
+    head += " " * (-len(head) % 8)
+    with open(path + ".part", "wb") as f:
+        f.write(struct.pack("<Q", len(head)) + head.encode() + embedding.tobytes())
+    os.replace(path + ".part", path)
+
+
+def config(path, methods):
+    """configs/hard.yaml with the seed and the variants above, and these methods."""
+    with open(f"{ROOT}/configs/hard.yaml") as f:
+        lines = [line for line in f.read().split("bdms:")[0].splitlines() if not re.search(f"name: ({NEVER_LEARNED}),", line)]
+    text = re.sub("(?m)^ecs: .*", f"ecs: {ECS}", re.sub("(?m)^seed: .*", f"seed: {SEED}", "\n".join(lines)))
+    with open(path, "w") as f:
+        f.write(f"{text}\nencoder: {{weights: neutral, shape: other}}\nbdms:\n")
+        f.writelines(f"  - {{{m}}}\n" for m in methods)
+        f.write("metric: {profile: tmlr, lambda_p: 0.8, lambda_r: 0.8, top: 10}\n")
+
+
+def joined(spotter, folder, ec):
+    """The features of the test positives from both sources, as host/discover/subject/feature_blocks.h joins them."""
+    blocks = []
+    for source in ("model", "clip"):
+        path = f"{folder}/view-{source}.safetensors"
+        subprocess.run([spotter, "view", f"{folder}/run", "--ec", str(ec), "--representation", source, "--out", path], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        blocks.append(read(path))
+        os.remove(path)
+    assert (blocks[0]["image"] == blocks[1]["image"]).all()
+    return numpy.hstack([b["feature"] / numpy.sqrt(b["feature"].astype("f8").var(0).sum()) for b in blocks])
+
+
+def main():
+    spotter, folder = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    first, second = f"{folder}/first.yaml", f"{folder}/second.yaml"
+    sources = f"representation: file, embeddings: {folder}/joined"
+    own = ["method: joinspot", "method: joinspot, name: joinspot-neutral, representation: clip"]
+
+    os.makedirs(f"{folder}/joined", exist_ok=True)
+    config(first, own)
+    config(second, own + METHODS[1:] +
+           ["%s, name: %s-joined, %s" % (m, "-".join(re.findall(r": (\w+)", m)), sources)
+            for m in (m.replace(", representation: model", "") for m in METHODS)])
+    sweep = [spotter, "sweep", "--out", f"{folder}/run", "--keep", "views", "--no-pictures"]
+    if not os.path.exists(f"{folder}/joined/done"):
+        subprocess.run(sweep + [first], check=True)
+        for ec in range(ECS):
+            write(f"{folder}/joined/ec-{ec:06d}.safetensors", joined(spotter, folder, ec))
+        open(f"{folder}/joined/done", "w").close()
+    subprocess.run(sweep + [second], check=True)
+    subprocess.run([spotter, "tables", f"{folder}/run"], check=True)
+
+
+if __name__ == "__main__":
+    main()
