@@ -8,12 +8,17 @@
 #include "cli/cli.h"
 #include "core/device.h"
 
-enum { LEAST_RUNS = 5, MOST_RUNS = 200 };
+enum { LEAST_RUNS = 5, MOST_RUNS = 200, MOST_OPS = 64 };
 #define ENOUGH  0.5            /* seconds of timed runs */
 #define TOO_LONG 20            /* seconds; then fewer runs than LEAST_RUNS are enough */
 #define BETWEEN 0.01           /* seconds of work between two waits for a GPU: a wait costs microseconds */
 
-typedef struct { cli_machine machine; const char *op; bool json, small; } bench_flags, cli_flags;
+typedef struct {
+    cli_machine machine;
+    cli_rest ops;                  /* none: all */
+    double copy, product;          /* ceilings that are known: GB/s and TFLOP/s; 0: they are measured */
+    bool json, small;
+} bench_flags, cli_flags;
 
 typedef struct {
     const bench_flags *o;
@@ -48,17 +53,33 @@ static bool is_known(const char *op, char *known, size_t size)
     return false;
 }
 
-static void read_op(const struct argp_state *state, const char *word, void *input)
+static void check_words(const struct argp_state *state, void *input)
 {
-    bench_flags *o = input;
-    char known[512] = "";
+    const bench_flags *o = input;
 
-    if (!is_known(word, known, sizeof known)) argp_error(state, "there is no bench of \"%s\"; there are %s", word, known);
-    o->op = word;
+    for (int i = 0; i < o->ops.n; i++) {
+        char known[512] = "";
+        if (!is_known(o->ops.word[i], known, sizeof known))
+            argp_error(state, "there is no bench of \"%s\"; there are %s", o->ops.word[i], known);
+    }
+    if ((o->copy > 0) != (o->product > 0))
+        argp_error(state, "--copy and --product go together: with both, no ceiling is measured");
+}
+
+/* Whether the words ask for the op. Where ceilings are not given, a GPU's are always measured. */
+static bool is_asked(const bench_flags *o, const spot_ctx *c, const char *op)
+{
+    for (int i = 0; i < o->ops.n; i++)
+        if (!strcmp(o->ops.word[i], op)) return true;
+    return !o->ops.n || (c->device && !o->copy && !strcmp(op, "ceiling"));
 }
 
 static const cli_row table[] = {
-    { .word = "OP", .kind = CLI_CALL, .read = read_op },
+    { .word = "OP", .kind = CLI_REST, CLI_AT(ops), .most = MOST_OPS },
+    { "copy",    0, "GB/s",    CLI_REAL, CLI_AT(copy), 1e-3, 1e9, .otherwise = "measured on a GPU",
+      .help = "rate of a large copy on the device, from an earlier bench, with --product" },
+    { "product", 0, "TFLOP/s", CLI_REAL, CLI_AT(product), 1e-6, 1e9, .otherwise = "measured on a GPU",
+      .help = "rate of a large matrix product, from an earlier bench, with --copy" },
     { "json",  'j', NULL, CLI_ON, CLI_AT(json),
       .help = "JSON array on stdout: op, case, device, median_s, per_s, unit, runs, and where they apply tflops, gbs, "
               "ceiling_percent; a row that failed has an error instead" },
@@ -204,15 +225,14 @@ static spot_status bench_row(session *s, spot_ctx *c, const spot_bench_row *row)
     return SPOT_OK;
 }
 
-/* Runs all wanted rows. On a GPU the ceilings are always measured, first. */
+/* Runs all wanted rows; the ceilings are the first of them. */
 static spot_status run_all(session *s, spot_ctx *c)
 {
     int on = c->device ? SPOT_ON_CUDA : SPOT_ON_CPU;
 
     for (int b = 0; b < BENCHES; b++)
         for (const spot_bench_row *row = benches[b]; row->op; row++) {
-            bool asked = !s->o->op || !strcmp(s->o->op, row->op) || (c->device && !strcmp(row->op, "ceiling"));
-            if (asked && (row->on & on)) SPOT_TRY(bench_row(s, c, row));
+            if (is_asked(s->o, c, row->op) && (row->on & on)) SPOT_TRY(bench_row(s, c, row));
         }
     return s->first ? spot_fail(c, s->first, "%s", s->message) : SPOT_OK;
 }
@@ -224,7 +244,7 @@ static int bench_device(session *s, const char *device, bool automatic)
     spot_ctx c;
     spot_status e;
 
-    *s = (session){ .o = s->o, .comma = s->comma };
+    *s = (session){ .o = s->o, .comma = s->comma, .bytes = 1e9 * s->o->copy, .flops = 1e12 * s->o->product };
     machine.device = device;
     e = cli_open(&c, &machine);
     c.on_progress = NULL;      /* a bar would disturb the table */
@@ -234,7 +254,7 @@ static int bench_device(session *s, const char *device, bool automatic)
         if (s->o->json && !s->comma) printf("[");
         if (!s->comma) s->comma = "";
         e = run_all(s, &c);
-        if (e == SPOT_OK && !s->rows) spot_log(&c, SPOT_LOG_WARN, "%s has no rows for this device", s->o->op);
+        if (e == SPOT_OK && !s->rows) spot_log(&c, SPOT_LOG_WARN, "%s has no rows for this device", s->o->ops.word[0]);
     }
     return cli_close(&c, e);
 }
@@ -242,7 +262,7 @@ static int bench_device(session *s, const char *device, bool automatic)
 static int run_bench(int argc, char **argv)
 {
     static const char *const devices[] = { "cpu", "cuda" };
-    bench_flags o = { .op = NULL };
+    bench_flags o = { .copy = 0 };
     session s = { .o = &o };
     int code = 0;
 
@@ -257,11 +277,11 @@ static int run_bench(int argc, char **argv)
 }
 
 const cli_command cli_bench_command = {
-    "bench", "checks and timings of the kernels", "[OP]",
+    "bench", "checks and timings of the kernels", "[OP...]",
     "  spotter bench\n"
-    "  spotter bench conv --device cuda\n"
+    "  spotter bench conv norm --device cuda\n"
     "  spotter bench mixture --threads 1 --json",
     "Checks the answer of each kernel, then times it: one run to warm up, at least five timed runs, their median. On a GPU a "
     "large copy and a large matrix product are measured first; the other rows are compared with these ceilings. "
-    "--device auto times the CPU, then the GPU.", table, .run = run_bench
+    "--device auto times the CPU, then the GPU.", table, check_words, .run = run_bench
 };

@@ -95,17 +95,16 @@ spot_test_properties(test_emulator ${CMAKE_SOURCE_DIR}/tests/emulator/test_emula
 # test_race_x under one schedule with every access watched. The default run of tools/test takes the quick ones of these.
 set(SPOT_QUICK_RACES test_cuda_net test_cuda_transformer test_cuda_raster test_cuda_plans test_cuda_conv test_cuda_scene
   test_cuda_map)
-file(GLOB SPOT_CUDA_TESTS CONFIGURE_DEPENDS tests/test_cuda_*.c)
 foreach(file ${SPOT_CUDA_TESTS})
   get_filename_component(name ${file} NAME_WE)
   string(REPLACE test_cuda_ test_emulated_ emulated ${name})
-  add_test(NAME ${emulated} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+  add_test(NAME ${emulated} COMMAND ${CMAKE_BINARY_DIR}/${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
   spot_test_properties(${emulated} ${file})
   set_property(TEST ${emulated} APPEND PROPERTY ENVIRONMENT
     SPOT_PLUGIN_DIR=$<TARGET_FILE_DIR:spotter_emulated> SPOT_EMULATOR=identity)
   if(TARGET spotter_watched)
     string(REPLACE test_cuda_ test_race_ watched ${name})
-    add_test(NAME ${watched} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
+    add_test(NAME ${watched} COMMAND ${CMAKE_BINARY_DIR}/${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
     spot_test_properties(${watched} ${file})
     set_property(TEST ${watched} APPEND PROPERTY ENVIRONMENT
       SPOT_PLUGIN_DIR=$<TARGET_FILE_DIR:spotter_watched> SPOT_EMULATOR=identity SPOT_WATCHED=1)

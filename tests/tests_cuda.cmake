@@ -1,0 +1,28 @@
+# All tests of CUDA are one program, tests_cuda: each by itself would hold the library, and tools/bundle takes them all to a
+# machine that is lent for minutes. build/test_cuda_x is a link to it that runs tests/test_cuda_x.c; each file gets a main() and a
+# list of tests of its own.
+file(GLOB SPOT_CUDA_TESTS CONFIGURE_DEPENDS tests/test_cuda_*.c)
+add_executable(tests_cuda ${CMAKE_BINARY_DIR}/tests_cuda.c)
+target_include_directories(tests_cuda PRIVATE tests)
+target_link_libraries(tests_cuda PRIVATE benches libspotter PkgConfig::CMOCKA)
+target_link_options(tests_cuda PRIVATE $<$<BOOL:${SPOT_GOLD}>:-fuse-ld=gold>)
+set(declared "")
+set(rows "")
+foreach(file ${SPOT_CUDA_TESTS})
+  get_filename_component(name ${file} NAME_WE)
+  add_library(part_${name} OBJECT ${file})
+  target_compile_definitions(part_${name} PRIVATE main=main_${name} check_tests=list_${name})
+  target_compile_options(part_${name} PRIVATE ${SPOT_C_FLAGS} -Wno-missing-prototypes)
+  target_include_directories(part_${name} PRIVATE tests)
+  target_link_libraries(part_${name} PRIVATE benches libspotter PkgConfig::CMOCKA)
+  target_sources(tests_cuda PRIVATE $<TARGET_OBJECTS:part_${name}>)
+  add_custom_command(TARGET tests_cuda POST_BUILD COMMAND ${CMAKE_COMMAND} -E create_symlink tests_cuda ${name})
+  add_custom_target(${name} DEPENDS tests_cuda)
+  string(APPEND declared "int main_${name}(int argc, char **argv);\nextern test_list list_${name};\ntest_list list_${name};\n")
+  string(APPEND rows "    { \"${name}\", main_${name} },\n")
+  if(NOT SPOT_SANITIZE MATCHES address)        # there, without a plugin for a GPU, it runs what test_emulated_x runs, too
+    add_test(NAME ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests COMMAND ${CMAKE_BINARY_DIR}/${name})
+    spot_test_properties(${name} ${file})
+  endif()
+endforeach()
+configure_file(tests/tests_cuda.c.in tests_cuda.c @ONLY)
