@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """spotter on a GPU against its peers in one job, as Markdown, misses included: figures for bench/results/gpu.jsonl.
 
-    compare_gpu.py [build/spotter] [--rounds 3] [--only train infer ...] [--busy FILE] [--log FILE] [--small]
+    compare_gpu.py [build/spotter] [--rounds 3] [--only train infer ...] [--busy FILE] [--log FILE] [--small] [--eager]
     compare_gpu.py --table FILE... [--busy FILE]
 
 A round times spotter, then the peer (bench/peers/gpu_torch.py); the ratio is taken within a round, and the table shows the
 median ratio with the least and the greatest. The peer is the fastest of PyTorch's ways, eager or compiled; the others stand
 below the table. What could not be measured says why. --busy: what tools/gpu_busy wrote of a sweep. --log keeps every figure as
 JSON; --table makes the table of such files, a round or a part of one each. --small and --device cpu try this script out.
+--eager leaves out compiled PyTorch, which takes a minute to compile.
 """
 import argparse
 import datetime
@@ -144,7 +145,8 @@ def measure(o):
         for op in o.only or OPS:
             lines_of("spotter", op, o.small, [o.spotter, "bench", op, "--device", "cuda", "--json", *small], log)
             if op != "render":
-                peer = [sys.executable, os.path.join(HERE, "gpu_torch.py"), op, "--device", o.device, *small]
+                peer = [sys.executable, os.path.join(HERE, "gpu_torch.py"), op, "--device", o.device, *small,
+                        *(["--eager"] if o.eager else [])]
                 lines_of("peer", op, o.small, peer, log)
             if o.log:
                 with open(o.log, "w") as file:
@@ -184,6 +186,7 @@ def main():
     parser.add_argument("--log")
     parser.add_argument("--table", nargs="*", metavar="FILE")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--eager", action="store_true")
     o = parser.parse_args()
     log = measure(o) if o.table is None else []
     for path in o.table or []:

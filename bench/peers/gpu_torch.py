@@ -67,10 +67,10 @@ def ceiling(o):
         tflops=2 * n ** 3 / seconds / 1e12)
 
 
-def variants(torch, size):
+def variants(o, torch, size):
     """How a function may be compiled, by name."""
     ways = {"eager": lambda f: f}
-    if hasattr(torch, "compile"):
+    if hasattr(torch, "compile") and not o.eager:
         ways["torch.compile"] = torch.compile
         if size < 128:      # where launches cost as much as work
             ways["torch.compile, CUDA graphs"] = lambda f: torch.compile(f, mode="reduce-overhead")
@@ -84,7 +84,7 @@ def fastest(o, op, case, size, batch, make):
 
     torch.backends.cudnn.benchmark = True
     wait, found, failed = waiter(o.device), {}, {}
-    for name, compiled in variants(torch, size).items():
+    for name, compiled in variants(o, torch, size).items():
         try:
             if hasattr(torch, "_dynamo"):
                 torch._dynamo.reset()
@@ -217,6 +217,7 @@ def main():
     parser.add_argument("op", nargs="*", default=[])
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--eager", action="store_true")
     o = parser.parse_args()
     if set(o.op) - set(work):
         parser.error("there are " + ", ".join(work))
