@@ -26,7 +26,7 @@ grep -q 'bin/spotter sweep' README.md || fail "its README"
 
 # The scripts for a node with a GPU are whole; here is none.
 code=0
-env -i PATH=/usr/bin:/bin tools/gpu_run results --small device/about bench/mixture peers/render_1 >said 2>&1 || code=$?
+env -i PATH=/usr/bin:/bin tools/gpu_run results --small device/about bench/methods peers/render_1 >said 2>&1 || code=$?
 [ $code = 1 ] && grep -q 'device about: FAILED' said && grep -q '3 units are finished, 3 of them failed' results/RESULTS.md ||
     { cat said; fail "gpu_run without a GPU: exit code $code"; }
 grep -q "commit $(git -C "$(dirname "$OLDPWD")" describe --always --dirty --abbrev=12 2>/dev/null || echo unknown)" \
