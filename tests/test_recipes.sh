@@ -19,7 +19,7 @@ cmp -s "$dir/islands.c" tests/example_method.c || fail "$page and tests/example_
 [ "$(wc -l < tests/example_method.c)" -lt 80 ] || fail "the example has 80 lines or more"
 
 mkdir "$dir/tree"
-cp -r CMakeLists.txt kernels host include bench tools tests "$dir/tree"
+cp -r CMakeLists.txt configs kernels host include bench tools tests "$dir/tree"
 { grep -v '^const spot_method' "$dir/islands.c"; block 4; } > "$dir/tree/host/bdm/islands.c"
 header=$dir/tree/include/spotter/bdm.h last=$(block 2 | head -1 | sed 's/ *\\$//')
 grep -qF "$last" "$header" || fail "$page: \"$last\" is no row of $header"
