@@ -1,4 +1,4 @@
-/* check_mesh.h - models in a test's folder: read_model, mesh_of, words_of, and a red picture. */
+/* check_mesh.h - models in a test's folder: read_model, mesh_of, words_of, check_cut, and a red picture. */
 #ifndef SPOTTER_TESTS_CHECK_MESH_H
 #define SPOTTER_TESTS_CHECK_MESH_H
 
@@ -45,6 +45,32 @@ static inline void put_png(const char *name)
     CHECK_OK(&c, spot_png_encode(&c, &png, &n, rgb, 2, 2));
     put_bytes(name, png, n);
     free(png);
+}
+
+/* The file says how long it is: a shorter one, but for its last `tail` bytes, is no mesh, and its sentence tells of no
+ * signal. */
+static inline void check_cut(const char *name, size_t step, size_t tail)
+{
+    static uint8_t file[1 << 20];
+    spot_ctx c = check_ctx(1);
+    FILE *f = fopen(in_root("%s", name), "rb");
+    char cut[64];
+    spot_mesh m;
+
+    assert_non_null(f);
+    const size_t n = fread(file, 1, sizeof file, f);
+    fclose(f);
+    m = mesh_of(name, NULL);
+    spot_mesh_close(&m);
+    snprintf(cut, sizeof cut, "cut%s", strrchr(name, '.'));
+    for (size_t length = 0; length + tail < n; length += step) {
+        put_bytes(cut, file, length);
+        const spot_status s = read_model(&c, &m, cut);
+        const char *words = spot_message(&c, s);
+        if (s != SPOT_INPUT || strstr(words, "signal")) fail_msg("%s of %zu bytes: %s", name, length, s ? words : "read");
+        spot_forget(&c);
+        spot_mesh_close(&m);
+    }
 }
 
 #endif

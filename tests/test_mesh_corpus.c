@@ -19,7 +19,7 @@
 
 enum { MOST_FILES = 4000, PATIENCE = 90, READER = 1 << 20 };           /* READER: KiB that a reader may hold, with its mesh */
 
-static const char *const format[] = { ".obj", ".ply", ".gltf", ".glb", ".stl", ".off" };
+static const char *const format[] = { ".obj", ".ply", ".gltf", ".glb", ".stl", ".off", ".dae", ".3ds", ".fbx" };
 static char *file[MOST_FILES];
 static int files;
 

@@ -42,6 +42,62 @@ TEST_IN_FOLDER(colours_of_vertices_and_faces_are_read)
     }
 }
 
+/* -- alpha of colours ----------------------------------------------------------------------------------------------------- */
+
+/* Two triangles; the first one's corners have the alphas a, the second one's 1. mode: glTF's. */
+static void put_alpha(const char *mode, const float a[3])
+{
+    float data[18 + 24] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1 };
+    char text[1500];
+
+    for (int v = 0; v < 6; v++) {
+        float *colour = data + 18 + 4 * v;
+        colour[0] = 1, colour[1] = 0.5f, colour[2] = 0, colour[3] = v < 3 ? a[v] : 1;
+    }
+    put_bytes("a.bin", data, sizeof data);
+    snprintf(text, sizeof text, "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{"
+             "\"mesh\":0}],\"buffers\":[{\"uri\":\"a.bin\",\"byteLength\":168}],\"bufferViews\":[{\"buffer\":0,"
+             "\"byteOffset\":0,\"byteLength\":72},{\"buffer\":0,\"byteOffset\":72,\"byteLength\":96}],"
+             "\"accessors\":[{\"bufferView\":0,"
+             "\"componentType\":5126,\"count\":6,\"type\":\"VEC3\",\"min\":[0,0,0],\"max\":[1,1,1]},{\"bufferView\":1,"
+             "\"componentType\":5126,\"count\":6,\"type\":\"VEC4\"}],\"materials\":[{\"alphaMode\":\"%s\","
+             "\"pbrMetallicRoughness\":{\"baseColorFactor\":[1,1,1,0.8]}}],\"meshes\":[{\"primitives\":[{\"attributes\":{"
+             "\"POSITION\":0,\"COLOR_0\":1},\"material\":0}]}]}", mode);
+    put_text("a.gltf", text);
+}
+
+static void check_opacity(const char *name, double first, double second, const char *words)
+{
+    spot_mesh m = mesh_of(name, NULL);
+
+    assert_int_equal(m.triangles, 2);
+    check_colour(&m, name, 1, strstr(name, "gltf") ? 0.5f : 0.2140411f, 0);
+    CHECK_NEAR(m.look[m.material[0]].opacity, first, 1e-5);
+    CHECK_NEAR(m.look[m.material[1]].opacity, second, 1e-5);
+    assert_string_equal(words_of(&m), words);
+    spot_mesh_close(&m);
+}
+
+#define MEAN "1 triangle whose corners have other alphas is drawn with their mean"
+
+TEST_IN_FOLDER(alpha_of_colours_is_drawn)
+{
+    static const float even[3] = { 0.4f, 0.4f, 0.4f }, slope[3] = { 0, 0.4f, 0.8f };
+
+    put_alpha("BLEND", even), check_opacity("a.gltf", 0.8 * 0.4, 0.8, "");
+    put_alpha("BLEND", slope), check_opacity("a.gltf", 0.8 * 0.4, 0.8, MEAN);
+    put_alpha("MASK", even), check_opacity("a.gltf", 0, 1, "");
+    put_alpha("MASK", (float[3]){ 0.7f, 0.7f, 0.7f }), check_opacity("a.gltf", 1, 1, "");
+    put_alpha("OPAQUE", slope), check_opacity("a.gltf", 1, 1, "");
+    put_text("a.ply", "ply\nformat ascii 1.0\nelement vertex 6\nproperty float x\nproperty float y\nproperty float z\n"
+             RGB("float") "property uchar alpha\nelement face 2\nproperty list uchar int vertex_indices\nend_header\n"
+             "0 0 0 1 .5 0 51\n1 0 0 1 .5 0 51\n0 1 0 1 .5 0 51\n0 0 1 1 .5 0 255\n1 0 1 1 .5 0 255\n0 1 1 1 .5 0 255\n"
+             "3 0 1 2\n3 3 4 5\n");
+    check_opacity("a.ply", 0.2, 1, "");
+    put_text("a.off", "OFF\n6 2 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 0 1\n0 1 1\n3 0 1 2 255 127.5 0 51\n3 3 4 5 255 127.5 0\n");
+    check_opacity("a.off", 0.2, 1, "");
+}
+
 /* -- glTF ----------------------------------------------------------------------------------------------------------------- */
 
 /* A triangle with two sets of coordinates, (0, 0) in the first one, and colours, in a buffer of 3 x (12 + 8 + 8 + 12) bytes. */
@@ -121,31 +177,6 @@ static void put_binary_stl(void)
     put_bytes("b.stl", file, sizeof file);
 }
 
-/* Each of these files says how long it is: a shorter one is no mesh, and its sentence tells of no signal. */
-static void check_cut(const char *name, size_t step)
-{
-    static uint8_t file[1 << 20];
-    spot_ctx c = check_ctx(1);
-    FILE *f = fopen(in_root("%s", name), "rb");
-    char cut[64];
-    spot_mesh m;
-
-    assert_non_null(f);
-    const size_t n = fread(file, 1, sizeof file, f);
-    fclose(f);
-    m = mesh_of(name, NULL);
-    spot_mesh_close(&m);
-    snprintf(cut, sizeof cut, "cut%s", strrchr(name, '.'));
-    for (size_t length = 0; length + 4 < n; length += step) {
-        put_bytes(cut, file, length);
-        const spot_status s = read_model(&c, &m, cut);
-        const char *words = spot_message(&c, s);
-        if (s != SPOT_INPUT || strstr(words, "signal")) fail_msg("%s of %zu bytes: %s", name, length, s ? words : "read");
-        spot_forget(&c);
-        spot_mesh_close(&m);
-    }
-}
-
 TEST_IN_FOLDER(files_that_are_cut_short_get_a_sentence)
 {
     spot_mesh m = mesh_of("a.stl", stl);
@@ -156,5 +187,6 @@ TEST_IN_FOLDER(files_that_are_cut_short_get_a_sentence)
     put_text("p.ply", PLY("") "end_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n");
     put_text("o.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n");
     put_gltf("", "");
-    check_cut("a.stl", 3), check_cut("b.stl", 5), check_cut("p.ply", 7), check_cut("o.off", 1), check_cut("t.gltf", 31);
+    check_cut("a.stl", 3, 4), check_cut("b.stl", 5, 4), check_cut("p.ply", 7, 4), check_cut("o.off", 1, 4);
+    check_cut("t.gltf", 31, 4);
 }

@@ -212,7 +212,7 @@ TEST_IN_FOLDER(broken_files_get_a_sentence)
                          "{\"POSITION\":0}}]}],\"nodes\":[{\"mesh\":0}],\"scenes\":[{\"nodes\":[0]}],\"scene\":0}",
           "mesh.damaged" },
         { "short.glb", "glTF\2\0\0\0", "mesh.damaged" },
-        { "model.fbx", "x", "mesh.format" },
+        { "model.blend", "x", "mesh.format" },
     };
     spot_mesh_options o = spot_mesh_defaults();
     spot_ctx c = check_ctx(1);
@@ -267,8 +267,8 @@ static void fake_parser(const char *script)
 
 /* Numbers as a parser writes them, in octal for printf. */
 #define WORD(a) "\\" #a "\\0\\0\\0"
-#define MESH "printf '" WORD(3) WORD(050)
-#define FOUR WORD(0) WORD(0) WORD(0) WORD(0)            /* colours, polygons, crossed, lost */
+#define MESH "printf '" WORD(3) WORD(070)
+#define EIGHT WORD(0) WORD(0) WORD(0) WORD(0) WORD(0) WORD(0) WORD(0) WORD(0)   /* colours to mixed */
 #define READ_START "head -c 37 > /dev/null; "          /* and the five letters of x.obj */
 
 TEST_IN_FOLDER(a_parser_is_not_trusted)
@@ -284,13 +284,13 @@ TEST_IN_FOLDER(a_parser_is_not_trusted)
         { READ_START "printf '" WORD(1) "\\0\\0\\0\\1'; sleep 60", "mesh.parser_name: 16777216" },
         { READ_START "printf '" WORD(2) "\\0\\0\\0\\1'; sleep 60", "mesh.parser_sentence: 16777216" },
         { READ_START "printf '" WORD(2) WORD(5) "b\\033ad\\n'; sleep 60", "mesh.damaged: b?ad?" },
-        { READ_START MESH "\\0\\341\\365\\005" WORD(0) WORD(0) FOUR WORD(1) WORD(0) WORD(0) "'; sleep 60",
+        { READ_START MESH "\\0\\341\\365\\005" WORD(0) WORD(0) EIGHT WORD(1) WORD(0) WORD(0) "'; sleep 60",
           "mesh.parser_count: triangles: | 100000000 | 4000000" },
-        { READ_START MESH WORD(0) WORD(0) WORD(0) FOUR WORD(1) WORD(0) WORD(0) "'; sleep 60", "mesh.no_triangles" },
-        { READ_START MESH WORD(1) WORD(7) WORD(0) FOUR WORD(1) WORD(0) WORD(0) "'; sleep 60",
+        { READ_START MESH WORD(0) WORD(0) WORD(0) EIGHT WORD(1) WORD(0) WORD(0) "'; sleep 60", "mesh.no_triangles" },
+        { READ_START MESH WORD(1) WORD(7) WORD(0) EIGHT WORD(1) WORD(0) WORD(0) "'; sleep 60",
           "mesh.parser_count: normals | 7" },
-        { READ_START MESH WORD(1) WORD(0) WORD(0) FOUR WORD(1) WORD(0) WORD(0) "'; exit 0", "program.ended: exit code 0" },
-        { READ_START MESH WORD(1) WORD(0) WORD(0) FOUR WORD(1) WORD(2) WORD(0) "'; sleep 60",
+        { READ_START MESH WORD(1) WORD(0) WORD(0) EIGHT WORD(1) WORD(0) WORD(0) "'; exit 0", "program.ended: exit code 0" },
+        { READ_START MESH WORD(1) WORD(0) WORD(0) EIGHT WORD(1) WORD(2) WORD(0) "'; sleep 60",
           "mesh.parser_count: textures: | 2" },
     };
     spot_mesh_options o = spot_mesh_defaults();

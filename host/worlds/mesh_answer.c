@@ -17,6 +17,8 @@ static spot_status check_counts(spot_ctx *c, const spot_wire_mesh *m)
     if (m->normals > 1) return wrong(c, "with normals:", m->normals, 1);
     if (m->coordinates > 1) return wrong(c, "with coordinates:", m->coordinates, 1);
     if (m->colours > 1) return wrong(c, "with colours:", m->colours, 1);
+    if (m->upright > 1) return wrong(c, "upright:", m->upright, 1);
+    if (m->replaces > 1) return wrong(c, "replacing:", m->replaces, 1);
     if (m->materials > SPOT_WIRE_MATERIALS) return wrong(c, "materials:", m->materials, SPOT_WIRE_MATERIALS);
     if (m->textures > m->materials) return wrong(c, "textures:", m->textures, m->materials);
     return m->pictures <= SPOT_WIRE_PICTURES ? SPOT_OK : wrong(c, "pictures:", m->pictures, SPOT_WIRE_PICTURES);
@@ -115,7 +117,9 @@ spot_status spot_mesh_answer_read(spot_ctx *c, spot_mesh_answer *a, spot_answer_
     memset(a, 0, sizeof *a);
     SPOT_TRY(in->take(c, in->from, &m, sizeof m));
     SPOT_TRY(check_counts(c, &m));
+    a->upright = m.upright, a->replaces = m.replaces;
     a->polygons = count_of(m.polygons), a->crossed = count_of(m.crossed), a->lost = count_of(m.lost);
+    a->shown = count_of(m.shown), a->mixed = count_of(m.mixed);
     SPOT_TRY(take_triangles(c, a, in, &m));
     a->materials = (int)m.materials, a->textures = (int)m.textures;
     SPOT_TRY(take_materials(c, a, in));

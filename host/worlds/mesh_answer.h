@@ -12,7 +12,8 @@ typedef struct { spot_status (*take)(spot_ctx *c, void *from, void *out, size_t 
 typedef struct { bool embedded; size_t n; uint8_t *bytes; } spot_mesh_picture;        /* a name, or a PNG or JPEG; then a NUL */
 
 typedef struct {
-    int triangles, materials, textures, pictures, polygons, crossed, lost;      /* the last as in mesh_wire.h */
+    int triangles, materials, textures, pictures, polygons, crossed, lost, shown, mixed;
+    bool  upright, replaces;               /* these and the last four as in mesh_wire.h */
     float *place, *normal, *coordinate, *colour;           /* as in spot_mesh_triangles */
     int   *material;
     spot_mesh_material *look;              /* texture: one of `texture`, or -1 */

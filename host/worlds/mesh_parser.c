@@ -23,6 +23,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "worlds/mesh_parser_ends.h"
 #include "worlds/mesh_parser_flat.h"
 #include "worlds/mesh_parser_scene.h"
 
@@ -77,27 +78,42 @@ static bool ends_with(const char *name, const char *ending)
     return n >= m && !strcasecmp(name + n - m, ending);
 }
 
-/* UTF-16 and UTF-32, which assimp makes UTF-8 itself. */
-static bool is_wide(const stored *f)
+/* UTF-32, which assimp makes UTF-8 itself. */
+static bool is_widest(const stored *f)
 {
-    return f->size >= 4 && (!memcmp(f->bytes, "\xff\xfe", 2) || !memcmp(f->bytes, "\xfe\xff", 2)
-                            || !memcmp(f->bytes, "\0\0\xfe\xff", 4));
+    return f->size >= 4 && (!memcmp(f->bytes, "\xff\xfe\0\0", 4) || !memcmp(f->bytes, "\0\0\xfe\xff", 4));
 }
 
-/* Takes away a byte order mark, and puts OBJ and MTL right. */
-static void mend(stored *f)
+static bool is_wide(const stored *f)
 {
-    char *text = NULL;
-    size_t size = 0;
+    return f->size >= 2 && (!memcmp(f->bytes, "\xff\xfe", 2) || !memcmp(f->bytes, "\xfe\xff", 2));
+}
 
-    if (f->size >= 3 && !memcmp(f->bytes, "\xef\xbb\xbf", 3)) memmove(f->bytes, f->bytes + 3, (f->size -= 3) + 1);
-    if (is_wide(f)) return;
-    if (ends_with(f->name, ".obj")) text = spot_obj_mend(f->bytes, f->size, &size, &mended.lost);
-    else if (ends_with(f->name, ".mtl")) text = spot_mtl_mend(f->bytes, f->size, &size, &mended.places);
-    else return;
+static void replace(stored *f, char *text, size_t size)
+{
     if (!text) spot_parser_give_up();
     free(f->bytes);
     f->bytes = text, f->size = size;
+}
+
+/* Takes away a byte order mark, makes texts UTF-8, and puts right what assimp 5.2 would read wrongly. */
+static void mend(stored *f)
+{
+    const bool obj = ends_with(f->name, ".obj"), mtl = ends_with(f->name, ".mtl"), dae = ends_with(f->name, ".dae");
+    size_t size = 0;
+    char *text;
+
+    if (ends_with(f->name, ".3ds")) spot_3ds_mend(f->bytes, f->size);
+    if (f->size >= 3 && !memcmp(f->bytes, "\xef\xbb\xbf", 3)) memmove(f->bytes, f->bytes + 3, (f->size -= 3) + 1);
+    if ((obj || mtl || dae) && is_wide(f) && !is_widest(f)) {
+        text = spot_narrow(f->bytes, f->size, &size);
+        replace(f, text, size);
+    }
+    if (dae) spot_dae_mend(f->bytes, &f->size);
+    if (is_widest(f) || (!obj && !mtl)) return;
+    text = obj ? spot_obj_mend(f->bytes, f->size, &size, &mended.lost)
+               : spot_mtl_mend(f->bytes, f->size, &size, &mended.places);
+    replace(f, text, size);
 }
 
 static stored *ask_for(const char *name)
@@ -205,26 +221,6 @@ static void catch_faults(bool yes)
     for (size_t i = 0; i < sizeof fault / sizeof *fault; i++) sigaction(fault[i], &how, NULL);
 }
 
-/* Bytes at the end of a text of STL that hold its last line. */
-enum { LAST_LINES = 400 };
-
-/* assimp takes a file of STL that is cut short for whole. */
-static void check_stl(const stored *f)
-{
-    const char *at = f->bytes, *end = f->bytes + f->size;
-    uint32_t triangles = 0;
-
-    while (at < end && strchr(" \t\r\n", *at)) at++;
-    if (f->size >= 84) memcpy(&triangles, f->bytes + 80, sizeof triangles);
-    if (f->size == 84 + 50 * (uint64_t)triangles) return;
-    if (end - at >= 5 && !strncasecmp(at, "solid", 5) && !memchr(f->bytes, 0, f->size)) {
-        for (const char *p = end; p > at && end - p < LAST_LINES; p--)
-            if (!strncasecmp(p, "endsolid", 8)) return;
-        spot_parser_fail("it does not end with \"endsolid\": it is damaged or cut short");
-    }
-    if (f->size < 84 + 50 * (uint64_t)triangles || f->size < 84) spot_flat_fail_short("triangles", triangles);
-}
-
 static const struct aiScene *read_flat(const char *name, spot_parser_scene *s)
 {
     static spot_flat flat;
@@ -237,25 +233,45 @@ static const struct aiScene *read_flat(const char *name, spot_parser_scene *s)
     return spot_flat_scene(&flat);
 }
 
+/* assimp takes some files that are cut short for whole. */
+static void check_end(const char *name)
+{
+    static const struct { const char *ending; void (*check)(const char *text, size_t n); } row[] = {
+        { ".stl", spot_stl_check }, { ".fbx", spot_fbx_check },
+    };
+
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        if (!ends_with(name, row[i].ending)) continue;
+        const stored *f = ask_for(name);
+        row[i].check(f->bytes, f->size);
+    }
+}
+
 static const struct aiScene *read_by_assimp(const char *name)
 {
     struct aiFileIO io = { open_file, close_file, NULL };
     const struct aiScene *scene;
 
-    if (ends_with(name, ".stl")) check_stl(ask_for(name));
+    check_end(name);
     catch_faults(true);
     scene = aiImportFileEx(name, 0, &io);
     catch_faults(false);
+    if (!scene && strstr(aiGetErrorString(), "bad_alloc"))
+        spot_parser_fail("it asks for more memory than a parser may take: it is damaged, or too large");
     if (!scene) spot_parser_fail(aiGetErrorString());
     return scene;
 }
 
 static void read_model(const char *name, const spot_wire_start *start)
 {
-    spot_parser_scene s = { .most = start->triangles, .materials = start->materials };
+    spot_parser_scene s = { .most = start->triangles, .materials = start->materials, .turn = spot_axes_none };
 
     s.linear = ends_with(name, ".gltf") || ends_with(name, ".glb");
     s.scene = ends_with(name, ".ply") || ends_with(name, ".off") ? read_flat(name, &s) : read_by_assimp(name);
+    if (ends_with(name, ".fbx")) s.turn = spot_fbx_turn(s.scene);
+    s.reverses = ends_with(name, ".dae");
+    s.shows = s.reverses || ends_with(name, ".fbx");
+    s.upright = s.replaces = s.shows || ends_with(name, ".3ds");
     s.places = mended.places, s.lost = mended.lost;
     spot_parser_put_scene(&s);
     flush();

@@ -74,7 +74,7 @@ static void put_vertex(struct aiMesh *m, size_t to, const spot_flat *f, size_t f
     m->mVertices[to] = (struct aiVector3D){ (float)(p[0] - origin[0]), (float)(p[1] - origin[1]), (float)(p[2] - origin[2]) };
     if (f->normal) memcpy(&m->mNormals[to], f->normal + 3 * from, 3 * sizeof(float));
     if (f->at) memcpy(&m->mTextureCoords[0][to], f->at + 2 * from, 2 * sizeof(float));
-    if (f->colour) memcpy(&m->mColors[0][to], f->colour + 3 * from, 3 * sizeof(float));
+    if (f->colour) memcpy(&m->mColors[0][to], f->colour + 4 * from, 4 * sizeof(float));
 }
 
 static void put_corners(struct aiMesh *m, const spot_flat *f, const double *origin)
@@ -82,7 +82,7 @@ static void put_corners(struct aiMesh *m, const spot_flat *f, const double *orig
     for (size_t i = 0; i < f->faces; i++)
         for (size_t k = f->first[i]; k < f->first[i + 1]; k++) {
             put_vertex(m, k, f, f->corner[k], origin);
-            if (f->face_colour) memcpy(&m->mColors[0][k], f->face_colour + 3 * i, 3 * sizeof(float));
+            if (f->face_colour) memcpy(&m->mColors[0][k], f->face_colour + 4 * i, 4 * sizeof(float));
             if (f->corner_at) memcpy(&m->mTextureCoords[0][k], f->corner_at + 2 * k, 2 * sizeof(float));
         }
 }

@@ -8,14 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Vertices and polygons as they come. Arrays that the file lacks are NULL. Colours are 0 to 1, or to 255. */
+/* Vertices and polygons as they come. Arrays that the file lacks are NULL. Colours are 0 to 1, or to 255; a NaN as alpha is
+ * none. */
 typedef struct {
     size_t vertices, faces, corners;
     double *place;                         /* (vertices, 3) */
-    float  *normal, *at, *colour;          /* (vertices, 3), (vertices, 2), (vertices, 3) */
+    float  *normal, *at, *colour;          /* (vertices, 3), (vertices, 2), (vertices, 4) */
     size_t *first;                         /* (faces + 1): where a face's corners begin */
     uint32_t *corner;                      /* (corners): vertices */
-    float  *face_colour, *corner_at;       /* (faces, 3), (corners, 2) */
+    float  *face_colour, *corner_at;       /* (faces, 4), (corners, 2) */
     char    picture[1024];                 /* the texture's name; "": none */
 } spot_flat;
 

@@ -77,7 +77,7 @@ static void find_place(spot_looks *l, spot_picture_place *to, const struct aiMat
     struct aiString name;
     int set;
 
-    *to = (spot_picture_place){ 0, { 1, 0, 0 }, { 0, 1, 0 } };
+    *to = (spot_picture_place){ 0, { 1, 0, 0 }, { 0, 1, 0 }, 0, 0 };
     if (aiGetMaterialInteger(m, AI_MATKEY_UVWSRC(type, 0), &set) == aiReturn_SUCCESS
         && set >= 0 && set < AI_MAX_NUMBER_OF_TEXTURECOORDS) to->set = (unsigned)set;
     if (aiGetMaterialUVTransform(m, AI_MATKEY_UVTRANSFORM(type, 0), &t) == aiReturn_SUCCESS) place_by_transform(to, &t);
@@ -90,11 +90,20 @@ static void find_place(spot_looks *l, spot_picture_place *to, const struct aiMat
     }
 }
 
+/* Whether it has the name that assimp gives to what it makes; that of 3DS is another. */
+static bool is_made(const struct aiMaterial *m)
+{
+    struct aiString name;
+
+    return aiGetMaterialString(m, AI_MATKEY_NAME, &name) == aiReturn_SUCCESS
+        && (!strcmp(name.data, AI_DEFAULT_MATERIAL_NAME) || !strcmp(name.data, "%%%DEFAULT"));
+}
+
 bool spot_look_is_plain(const struct aiMaterial *m)
 {
     struct aiString name;
 
-    return aiGetMaterialString(m, AI_MATKEY_NAME, &name) != aiReturn_SUCCESS || !strcmp(name.data, AI_DEFAULT_MATERIAL_NAME);
+    return aiGetMaterialString(m, AI_MATKEY_NAME, &name) != aiReturn_SUCCESS || is_made(m);
 }
 
 spot_wire_material spot_look_of(spot_looks *l, const struct aiMaterial *m, spot_picture_place *place)
@@ -104,6 +113,7 @@ spot_wire_material spot_look_of(spot_looks *l, const struct aiMaterial *m, spot_
     struct aiString mode;
 
     if (l->of->white) to.diffuse[0] = to.diffuse[1] = to.diffuse[2] = 1;
+    if (l->of->upright && is_made(m)) return to;           /* their parsers do not agree on a grey */
     if (!colour(m, AI_MATKEY_BASE_COLOR, to.diffuse)) colour(m, AI_MATKEY_COLOR_DIFFUSE, to.diffuse);
     colour(m, AI_MATKEY_COLOR_SPECULAR, to.specular);
     to.shininess = 0;
@@ -123,7 +133,20 @@ spot_wire_material spot_look_of(spot_looks *l, const struct aiMaterial *m, spot_
     to.texture = number_of_texture(l, t);
     find_place(l, place, m, picture_of(l, m, aiTextureType_BASE_COLOR) >= 0 ? aiTextureType_BASE_COLOR
                : t.colour >= 0 ? aiTextureType_DIFFUSE : aiTextureType_OPACITY);
+    place->alpha = l->of->upright ? SPOT_WIRE_OPAQUE : t.alpha, place->cutoff = t.cutoff;
     return to;
+}
+
+uint32_t spot_looks_show(spot_wire_material *look, uint32_t materials, bool reverses)
+{
+    uint32_t hidden = 0;
+
+    for (uint32_t i = 0; i < materials; i++) hidden += !(look[i].opacity > 0);
+    for (uint32_t i = 0; hidden && i < materials; i++) {
+        if (!(look[i].opacity > 0)) look[i].opacity = 1;
+        else if (reverses) look[i].opacity = look[i].opacity < 1 ? 1 - look[i].opacity : 1;
+    }
+    return hidden;
 }
 
 void spot_look_put_picture(const spot_looks *l, const char *name)

@@ -4,8 +4,9 @@
 
 #include "worlds/mesh_parser_scene.h"
 
-/* A picture's coordinates: u = u[0] x + u[1] y + u[2] of a set's x and y, and v. */
-typedef struct { unsigned set; double u[3], v[3]; } spot_picture_place;
+/* A picture's coordinates: u = u[0] x + u[1] y + u[2] of a set's x and y, and v. alpha: that of vertices is not wanted, wanted,
+ * or cut at `cutoff`. */
+typedef struct { unsigned set; double u[3], v[3]; int alpha; float cutoff; } spot_picture_place;
 
 typedef struct {
     const spot_parser_scene *of;
@@ -16,6 +17,9 @@ typedef struct {
 
 /* The look of a material, and where its picture lies; adds its texture and its pictures to l. */
 spot_wire_material spot_look_of(spot_looks *l, const struct aiMaterial *m, spot_picture_place *place);
+
+/* Makes materials of opacity 0 opaque; returns how many. reverses: if there is one, opacity o of the others becomes 1 - o. */
+uint32_t spot_looks_show(spot_wire_material *look, uint32_t materials, bool reverses);
 
 /* Whether the file has no such material: the parser made it. */
 bool spot_look_is_plain(const struct aiMaterial *m);

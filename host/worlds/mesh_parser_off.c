@@ -1,4 +1,5 @@
 /* mesh_parser_off.c - OFF as text: [ST][C][N]OFF, a vertex or a face on a line, and colours of faces behind their corners. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,15 +81,14 @@ static void take_vertex(spot_flat *f, size_t i, span line, const layout *l, doub
         if (!next_number(&line, &f->place[3 * i + k])) spot_flat_fail_short("vertices", said);
     for (size_t k = 0; l->normals && k < 3; k++)
         if (next_number(&line, &v)) f->normal[3 * i + k] = (float)v;
-    for (size_t k = 0; l->colours && k < 4; k++)           /* the fourth is alpha */
-        if (next_number(&line, &v) && k < 3) f->colour[3 * i + k] = (float)v;
+    for (size_t k = 0; l->colours && k < 4; k++) f->colour[4 * i + k] = next_number(&line, &v) ? (float)v : NAN;
     for (size_t k = 0; l->coordinates && k < 2; k++)
         if (next_number(&line, &v)) f->at[2 * i + k] = (float)v;
 }
 
 static void take_face(spot_flat *f, span line, uint32_t *corner, double said, bool *coloured)
 {
-    double v, colour[3] = { 1, 1, 1 };
+    double v, colour[4] = { 1, 1, 1, NAN };                /* without an alpha */
     int n = 0;
 
     if (!next_number(&line, &v)) spot_flat_fail_short("faces", said);
@@ -99,10 +99,10 @@ static void take_face(spot_flat *f, span line, uint32_t *corner, double said, bo
         corner[k] = v >= 0 && v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
     }
     spot_flat_add(f, corner, corners);
-    while (n < 3 && next_number(&line, &colour[n])) n++;
+    while (n < 4 && next_number(&line, &colour[n])) n++;
     if (n < 3) colour[0] = colour[1] = colour[2] = 1;      /* a number alone is one of a map that few files have */
-    *coloured = *coloured || n == 3;
-    for (size_t k = 0; k < 3; k++) f->face_colour[3 * (f->faces - 1) + k] = (float)colour[k];
+    *coloured = *coloured || n >= 3;
+    for (size_t k = 0; k < 4; k++) f->face_colour[4 * (f->faces - 1) + k] = (float)colour[k];
 }
 
 void spot_off_read(spot_flat *to, const char *text, size_t n)
@@ -117,9 +117,9 @@ void spot_off_read(spot_flat *to, const char *text, size_t n)
     to->vertices = (size_t)count[0];
     to->place = spot_flat_take(3 * to->vertices, sizeof *to->place);
     if (l.normals) to->normal = spot_flat_take(3 * to->vertices, sizeof *to->normal);
-    if (l.colours) to->colour = spot_flat_take(3 * to->vertices, sizeof *to->colour);
+    if (l.colours) to->colour = spot_flat_take(4 * to->vertices, sizeof *to->colour);
     if (l.coordinates) to->at = spot_flat_take(2 * to->vertices, sizeof *to->at);
-    to->face_colour = spot_flat_take(3 * (size_t)count[1], sizeof *to->face_colour);
+    to->face_colour = spot_flat_take(4 * (size_t)count[1], sizeof *to->face_colour);
     for (size_t i = 0; i < to->vertices; i++) {
         if (!next_line(&line, &rest)) spot_flat_fail_short("vertices", count[0]);
         take_vertex(to, i, line, &l, count[0]);

@@ -10,7 +10,7 @@ enum { ELEMENTS = 32, PROPERTIES = 256, NAME = 64, MOST_CORNERS = 1 << 20 };
 enum { TEXT, LITTLE, BIG };
 
 /* Parts of a vertex that a property can be, in the order of a row; and those of a face. */
-enum { X, Y, Z, NX, NY, NZ, U, V, RED, GREEN, BLUE, PARTS, INDICES = PARTS, COORDINATES, OTHER };
+enum { X, Y, Z, NX, NY, NZ, U, V, RED, GREEN, BLUE, ALPHA, PARTS, INDICES = PARTS, COORDINATES, OTHER };
 
 /* Types of numbers: bytes, and what a colour is divided by. */
 typedef struct { const char *name, *other; int bytes; char kind; double most; } ply_type;
@@ -70,8 +70,8 @@ static int part_of(const char *name)
         { "x", X }, { "y", Y }, { "z", Z }, { "nx", NX }, { "ny", NY }, { "nz", NZ }, { "u", U }, { "s", U },
         { "texture_u", U }, { "texture_s", U }, { "v", V }, { "t", V }, { "texture_v", V }, { "texture_t", V },
         { "red", RED }, { "r", RED }, { "diffuse_red", RED }, { "green", GREEN }, { "g", GREEN }, { "diffuse_green", GREEN },
-        { "blue", BLUE }, { "b", BLUE }, { "diffuse_blue", BLUE }, { "vertex_indices", INDICES },
-        { "vertex_index", INDICES }, { "texcoord", COORDINATES },
+        { "blue", BLUE }, { "b", BLUE }, { "diffuse_blue", BLUE }, { "alpha", ALPHA }, { "a", ALPHA },
+        { "diffuse_alpha", ALPHA }, { "vertex_indices", INDICES }, { "vertex_index", INDICES }, { "texcoord", COORDINATES },
     };
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -213,36 +213,36 @@ static void take_vertices(ply *p, const ply_element *e)
     f->place = spot_flat_take(3 * n, sizeof *f->place);
     if (has_part(e, NX)) f->normal = spot_flat_take(3 * n, sizeof *f->normal);
     if (has_part(e, U)) f->at = spot_flat_take(2 * n, sizeof *f->at);
-    if (has_part(e, RED)) f->colour = spot_flat_take(3 * n, sizeof *f->colour);
+    if (has_part(e, RED)) f->colour = spot_flat_take(4 * n, sizeof *f->colour);
     for (size_t i = 0; i < n; i++) {
-        double part[OTHER + 1] = { 0 }, v;
+        double part[OTHER + 1] = { [ALPHA] = 1 }, v;
         for (int k = 0; k < e->properties; k++) {
             const ply_property *q = &e->property[k];
             if (take_property(p, q, &v) < 0) fail_short(e);
-            if (!q->count) part[q->part] = q->part >= RED && q->part <= BLUE ? v / q->type->most : v;
+            if (!q->count) part[q->part] = q->part >= RED && q->part <= ALPHA ? v / q->type->most : v;
         }
         for (size_t k = 0; k < 3; k++) {
             f->place[3 * i + k] = part[X + k];
             if (f->normal) f->normal[3 * i + k] = (float)part[NX + k];
-            if (f->colour) f->colour[3 * i + k] = (float)part[RED + k];
         }
+        for (size_t k = 0; f->colour && k < 4; k++) f->colour[4 * i + k] = (float)part[RED + k];
         if (f->at) f->at[2 * i] = (float)part[U], f->at[2 * i + 1] = (float)part[V];
     }
 }
 
 /* The parts of one face. */
-typedef struct { long corners, coordinates; double colour[3]; } ply_face;
+typedef struct { long corners, coordinates; double colour[4]; } ply_face;
 
 static void take_face(ply *p, const ply_element *e, ply_face *to, double *at)
 {
     double v;
 
-    *to = (ply_face){ 0, 0, { 1, 1, 1 } };
+    *to = (ply_face){ 0, 0, { 1, 1, 1, 1 } };
     for (int k = 0; k < e->properties; k++) {
         const ply_property *q = &e->property[k];
         const long n = take_property(p, q, &v);
         if (n < 0) fail_short(e);
-        if (!q->count && q->part >= RED && q->part <= BLUE) to->colour[q->part - RED] = v / q->type->most;
+        if (!q->count && q->part >= RED && q->part <= ALPHA) to->colour[q->part - RED] = v / q->type->most;
         if (q->count && q->part == COORDINATES) memcpy(at, p->list, (size_t)(to->coordinates = n) * sizeof *at);
         if (!q->count || q->part != INDICES) continue;
         to->corners = n;
@@ -260,11 +260,11 @@ static void take_faces(ply *p, const ply_element *e)
     ply_face face;
 
     if (!has_part(e, INDICES)) spot_parser_fail("its faces have no vertex_indices");
-    if (coloured) f->face_colour = spot_flat_take(3 * n, sizeof *f->face_colour);
+    if (coloured) f->face_colour = spot_flat_take(4 * n, sizeof *f->face_colour);
     for (size_t i = 0; i < n; i++) {
         take_face(p, e, &face, at);
         spot_flat_add(f, p->corner, (size_t)face.corners);
-        for (int k = 0; coloured && k < 3; k++) f->face_colour[3 * (f->faces - 1) + (size_t)k] = (float)face.colour[k];
+        for (size_t k = 0; coloured && k < 4; k++) f->face_colour[4 * (f->faces - 1) + k] = (float)face.colour[k];
         if (!placed) continue;
         f->corner_at = realloc(f->corner_at, (2 * f->corners + 1) * sizeof *f->corner_at);
         if (!f->corner_at) spot_parser_give_up();

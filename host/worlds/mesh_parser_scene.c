@@ -11,14 +11,12 @@
 #include <string.h>
 
 #include "worlds/mesh_parser_ears.h"
-#include "worlds/mesh_parser_looks.h"
-
-enum { DEEPEST = 512 };
+#include "worlds/mesh_parser_fade.h"
 
 /* -- triangles ------------------------------------------------------------------------------------------------------------ */
 
-/* A mesh's faces as triangles: (triangles, 3) of its vertices. */
-typedef struct { uint32_t *corner; uint64_t triangles; } cut_mesh;
+/* A mesh's faces as triangles: (triangles, 3) of its vertices; and their materials, NULL: the mesh's. */
+typedef struct { uint32_t *corner; uint64_t triangles; uint32_t *material; } cut_mesh;
 
 typedef struct { uint32_t polygons, crossed; } cut_count;
 
@@ -54,12 +52,12 @@ static void cut_face(cut_mesh *to, const struct aiMesh *mesh, const struct aiFac
 /* Faces of one corner or two are points and lines. */
 static cut_mesh cut_polygons(const struct aiMesh *mesh, uint64_t most, cut_count *n)
 {
-    cut_mesh to = { NULL, 0 };
+    cut_mesh to = { NULL, 0, NULL };
     uint64_t triangles = 0;
 
     for (unsigned i = 0; i < mesh->mNumFaces; i++)
         if (mesh->mFaces[i].mNumIndices > 2) triangles += mesh->mFaces[i].mNumIndices - 2;
-    if (triangles > most) return (cut_mesh){ NULL, triangles };
+    if (triangles > most) return (cut_mesh){ NULL, triangles, NULL };
     to.corner = need(malloc(3 * (triangles + 1) * sizeof *to.corner));
     for (unsigned i = 0; i < mesh->mNumFaces; i++)
         if (mesh->mFaces[i].mNumIndices > 2) cut_face(&to, mesh, &mesh->mFaces[i], n);
@@ -72,6 +70,7 @@ enum { COUNT, PLACES, NORMALS, COORDINATES, COLOURS, MATERIALS };
 typedef struct {
     const spot_parser_scene *of;
     const cut_mesh *cut;                   /* (meshes) */
+    spot_axes *const *hung;               /* (meshes): of each vertex, where bones move it; NULL: no bones */
     const spot_picture_place *place;       /* (materials) */
     int what;
     uint64_t triangles;
@@ -80,47 +79,27 @@ typedef struct {
     float brightest;                       /* of all colours */
 } walk;
 
-/* A node's axes: row by row, and what is added. */
-typedef struct { double m[3][4]; } frame;
-
-static frame frame_in(const frame *outer, const struct aiMatrix4x4 *t)
-{
-    const double b[3][4] = { { t->a1, t->a2, t->a3, t->a4 }, { t->b1, t->b2, t->b3, t->b4 }, { t->c1, t->c2, t->c3, t->c4 } };
-    frame f;
-
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 4; j++)
-            f.m[i][j] = outer->m[i][0] * b[0][j] + outer->m[i][1] * b[1][j] + outer->m[i][2] * b[2][j]
-                      + (j == 3 ? outer->m[i][3] : 0);
-    return f;
-}
-
-static void place_in(double to[3], const frame *f, struct aiVector3D v)
-{
-    for (int i = 0; i < 3; i++) to[i] = f->m[i][0] * v.x + f->m[i][1] * v.y + f->m[i][2] * v.z + f->m[i][3];
-}
-
-static void put_place(const walk *w, const frame *f, struct aiVector3D v)
+static void put_place(const walk *w, const spot_axes *f, struct aiVector3D v)
 {
     double at[3];
     float to[3];
 
-    place_in(at, f, v);
+    spot_axes_place(at, f, v);
     for (int i = 0; i < 3; i++) to[i] = (float)(at[i] - w->origin[i]);
     spot_parser_put(to, sizeof to);
 }
 
-static void stretch_box(walk *w, const frame *f, struct aiVector3D v)
+static void stretch_box(walk *w, const spot_axes *f, struct aiVector3D v)
 {
     double at[3];
 
-    place_in(at, f, v);
+    spot_axes_place(at, f, v);
     if (!isfinite(at[0]) || !isfinite(at[1]) || !isfinite(at[2])) return;
     for (int i = 0; i < 3; i++) w->low[i] = fmin(w->low[i], at[i]), w->high[i] = fmax(w->high[i], at[i]);
 }
 
 /* Writes a normal turned by the cofactors: the inverse transposed times the determinant, whose sign is taken out. */
-static void put_normal(const frame *m, struct aiVector3D v)
+static void put_normal(const spot_axes *m, struct aiVector3D v)
 {
     const double x[3] = { v.x, v.y, v.z };
     double f[3][3], sign, n[3], length;
@@ -147,7 +126,7 @@ static const struct aiVector3D *coordinates_of(const walk *w, const struct aiMes
 
 static void put_coordinate(const walk *w, const struct aiMesh *mesh, unsigned v)
 {
-    static const spot_picture_place usual = { 0, { 1, 0, 0 }, { 0, 1, 0 } };
+    static const spot_picture_place usual = { 0, { 1, 0, 0 }, { 0, 1, 0 }, 0, 0 };
     const struct aiVector3D *at = coordinates_of(w, mesh);
     const spot_picture_place *p = mesh->mMaterialIndex < w->of->materials ? &w->place[mesh->mMaterialIndex] : &usual;
     float to[2] = { 0, 0 };
@@ -175,7 +154,7 @@ static void put_colour(const walk *w, const struct aiMesh *mesh, unsigned v)
     spot_parser_put(to, sizeof to);
 }
 
-static void put_corner(walk *w, const frame *f, const struct aiMesh *mesh, unsigned v)
+static void put_corner(walk *w, const spot_axes *f, const struct aiMesh *mesh, unsigned v)
 {
     static const float none[3] = { 0 };
 
@@ -198,27 +177,31 @@ static void note_arrays(walk *w, const struct aiMesh *mesh)
     }
 }
 
-static void walk_mesh(walk *w, const frame *f, unsigned number)
+static void walk_mesh(walk *w, const spot_axes *f, unsigned number)
 {
     const struct aiMesh *mesh = w->of->scene->mMeshes[number];
-    const int32_t material = (int32_t)mesh->mMaterialIndex;
     const cut_mesh *cut = &w->cut[number];
+    const spot_axes *hung = w->hung[number];
 
     note_arrays(w, mesh);
     w->triangles += cut->triangles;
     if (w->triangles > w->of->most) return;
     for (uint64_t i = 0; i < cut->triangles; i++) {
+        const int32_t material = (int32_t)(cut->material ? cut->material[i] : mesh->mMaterialIndex);
         if (w->what == MATERIALS) spot_parser_put(&material, sizeof material);
-        for (int e = 0; w->what != MATERIALS && e < 3; e++) put_corner(w, f, mesh, cut->corner[3 * i + (uint64_t)e]);
+        for (int e = 0; w->what != MATERIALS && e < 3; e++) {
+            const uint32_t v = cut->corner[3 * i + (uint64_t)e];
+            put_corner(w, hung ? &hung[v] : f, mesh, v);
+        }
     }
 }
 
 /* One mesh may hang on many nodes: the count stops where it is too large. */
-static void walk_node(walk *w, const struct aiNode *node, const frame *outer, int depth)
+static void walk_node(walk *w, const struct aiNode *node, const spot_axes *outer, int depth)
 {
-    const frame mine = frame_in(outer, &node->mTransformation);
+    const spot_axes mine = spot_axes_in(outer, &node->mTransformation);
 
-    if (depth > DEEPEST) spot_parser_fail("its nodes lie deeper than 512 in each other");
+    if (depth > SPOT_PARSER_DEEPEST) spot_parser_fail("its nodes lie deeper than 512 in each other");
     for (unsigned i = 0; i < node->mNumMeshes && w->triangles <= w->of->most; i++) walk_mesh(w, &mine, node->mMeshes[i]);
     for (unsigned i = 0; i < node->mNumChildren && w->triangles <= w->of->most; i++)
         walk_node(w, node->mChildren[i], &mine, depth + 1);
@@ -226,10 +209,8 @@ static void walk_node(walk *w, const struct aiNode *node, const frame *outer, in
 
 static void walk_scene(walk *w, int what)
 {
-    static const frame none = { { { 1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 } } };
-
     w->what = what, w->triangles = 0;
-    walk_node(w, w->of->scene->mRootNode, &none, 0);
+    walk_node(w, w->of->scene->mRootNode, &w->of->turn, 0);
 }
 
 static void count(walk *w)
@@ -246,6 +227,25 @@ static void count(walk *w)
 }
 
 /* -- the answer ----------------------------------------------------------------------------------------------------------- */
+
+static void put_head(const spot_wire_mesh *m)
+{
+    spot_parser_put(&(spot_wire_frame){ SPOT_WIRE_MESH, sizeof *m }, sizeof(spot_wire_frame));
+    spot_parser_put(m, sizeof *m);
+}
+
+/* Copies of materials for triangles that let something through. */
+static spot_fades fade(walk *w, cut_mesh *cut, spot_wire_material *look, uint32_t materials)
+{
+    const struct aiScene *scene = w->of->scene;
+    spot_fades f = { .look = look, .place = w->place, .given = materials, .materials = materials, .most = SPOT_WIRE_MATERIALS };
+
+    f.copy = need(calloc(materials + 1, sizeof *f.copy));
+    for (unsigned i = 0; i < scene->mNumMeshes; i++)
+        cut[i].material = spot_fades_of(&f, scene->mMeshes[i], cut[i].corner, cut[i].corner ? cut[i].triangles : 0,
+                                        w->brightest > 1 ? 255 : 1);
+    return f;
+}
 
 static void put_arrays(walk *w)
 {
@@ -276,19 +276,22 @@ void spot_parser_put_scene(const spot_parser_scene *s)
     cut_mesh *cut = need(calloc(scene->mNumMeshes + 1, sizeof *cut));
     spot_looks l = { .of = s, .texture = need(calloc(materials + 1, sizeof *l.texture)) };
     spot_parser_scene mine = *s;
-    walk w = { .of = &mine, .cut = cut, .place = place };
+    spot_axes **hung = need(calloc(scene->mNumMeshes + 1, sizeof *hung));
+    walk w = { .of = &mine, .cut = cut, .hung = hung, .place = place };
     cut_count n = { 0, 0 };
 
     mine.materials = materials;
     for (unsigned i = 0; i < scene->mNumMeshes; i++) cut[i] = cut_polygons(scene->mMeshes[i], s->most, &n);
+    spot_bones_hang(hung, scene, &s->turn);
     for (uint32_t i = 0; i < materials; i++) look[i] = spot_look_of(&l, scene->mMaterials[i], &place[i]);
+    const uint32_t shown = s->shows ? spot_looks_show(look, materials, s->reverses) : 0;
     whiten_coloured(scene, look, materials);
     count(&w);
-    spot_parser_put(&(spot_wire_frame){ SPOT_WIRE_MESH, sizeof(spot_wire_mesh) }, sizeof(spot_wire_frame));
-    spot_parser_put(&(spot_wire_mesh){ (uint32_t)w.triangles, w.normals, w.coordinates, w.colours, n.polygons, n.crossed,
-                                       s->lost, materials, l.textures, l.pictures }, sizeof(spot_wire_mesh));
+    const spot_fades f = fade(&w, cut, look, materials);
+    put_head(&(spot_wire_mesh){ (uint32_t)w.triangles, w.normals, w.coordinates, w.colours, n.polygons, n.crossed, s->lost,
+                                s->upright, shown, s->replaces, f.mixed, f.materials, l.textures, l.pictures });
     put_arrays(&w);
-    spot_parser_put(look, materials * sizeof *look);
+    spot_parser_put(f.look, f.materials * sizeof *f.look);
     spot_parser_put(l.texture, l.textures * sizeof *l.texture);
     for (uint32_t i = 0; i < l.pictures; i++) spot_look_put_picture(&l, l.picture[i]);
 }

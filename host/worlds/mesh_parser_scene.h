@@ -6,8 +6,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "worlds/mesh_parser_bones.h"
 #include "worlds/mesh_parser_obj.h"
 #include "worlds/mesh_wire.h"
+
+/* Nodes that lie deeper in each other are not read. */
+enum { SPOT_PARSER_DEEPEST = 512 };
 
 /* The pipe: mesh_parser.c has it. fail: a sentence ends the program. give_up: nobody waits for an answer. */
 void spot_parser_put(const void *bytes, size_t n);
@@ -18,6 +22,11 @@ _Noreturn void spot_parser_give_up(void);
 typedef struct {
     const struct aiScene *scene;
     spot_mtl_places places;
+    bool upright;                          /* the file says which axis points up, and with `turn` it is y */
+    bool shows;                            /* materials of opacity 0 are shown: exporters do not agree which end is opaque */
+    bool reverses;                         /* and if there is one, all others' opacity o means 1 - o */
+    bool replaces;                         /* a picture stands for its material's colour, as in Collada, 3DS and FBX */
+    spot_axes turn;                       /* around the whole scene */
     bool linear;                           /* colours of vertices are linear light, as in glTF; else sRGB */
     const char *picture;                   /* of a file without materials: its texture; NULL or "": none */
     bool white;                            /* what has no material is white, else grey */

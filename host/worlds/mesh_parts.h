@@ -30,7 +30,7 @@ void spot_mesh_reduce(spot_mesh_texture *t);
 spot_status spot_mesh_gltf_check(spot_ctx *c, const uint8_t *bytes, size_t n);
 
 /* Endings of model files, for sentences. */
-#define SPOT_MESH_FORMATS ".obj, .ply, .gltf, .glb, .stl and .off"
+#define SPOT_MESH_FORMATS ".obj, .ply, .gltf, .glb, .stl, .off, .dae, .3ds and .fbx"
 
 /* spot_mesh_make with a name for its sentences. */
 spot_status spot_mesh_build(spot_ctx *c, spot_mesh *m, const spot_mesh_triangles *t, const spot_mesh_options *o,

@@ -183,8 +183,12 @@ static int close_up(spot_mesh_answer *a, spot_mesh_texture *t)
         if (t[i].width) t[kept++] = t[i];
     }
     for (int i = kept; i < a->textures; i++) t[i].texel = NULL;
-    for (int i = 0; i < a->materials; i++)
-        if (a->look[i].texture >= 0) a->look[i].texture = to[a->look[i].texture];
+    for (int i = 0; i < a->materials; i++) {
+        spot_mesh_material *look = &a->look[i];
+        const bool replaced = look->texture >= 0 && a->replaces && a->texture[look->texture].colour >= 0;
+        if (look->texture >= 0) look->texture = to[look->texture];
+        if (look->texture >= 0 && replaced) look->diffuse[0] = look->diffuse[1] = look->diffuse[2] = 1;
+    }
     free(to);
     return kept;
 }
@@ -192,16 +196,19 @@ static int close_up(spot_mesh_answer *a, spot_mesh_texture *t)
 static spot_status make_mesh(spot_ctx *c, spot_mesh *m, reading *r, spot_mesh_answer *a, spot_mesh_texture *t)
 {
     spot_mesh_repairs *repairs = &r->repairs;
+    spot_mesh_options o = *r->o;
     int textures;
 
+    o.z_up = o.z_up && !a->upright;
     repairs->polygons = a->polygons, repairs->crossed = a->crossed, repairs->lost_corners = a->lost;
 
     SPOT_TRY(spot_mesh_pictures_read(c, t, repairs, a, r->f, r->model, r->o->file));
-    if (!spot_mesh_is_seen(a, t)) repairs->made_opaque = spot_mesh_make_opaque(a, t);
+    repairs->made_opaque = a->shown, repairs->mixed = a->mixed;
+    if (!spot_mesh_is_seen(a, t)) repairs->made_opaque += spot_mesh_make_opaque(a, t);
     textures = close_up(a, t);
     if (textures < 0) return spot_fail(c, SPOT_NOMEM, "no memory for %d textures", a->textures);
     SPOT_TRY(spot_mesh_build(c, m, &(spot_mesh_triangles){ a->triangles, a->materials, textures, a->place, a->normal,
-                             textures ? a->coordinate : NULL, a->colour, a->material, a->look, t }, r->o, "it"));
+                             textures ? a->coordinate : NULL, a->colour, a->material, a->look, t }, &o, "it"));
     repairs->flat = m->repairs.flat, repairs->not_finite = m->repairs.not_finite;
     repairs->made_normals = m->repairs.made_normals;
     m->repairs = *repairs;

@@ -9,7 +9,7 @@
 
 bool spot_mesh_is_model(const char *name)
 {
-    static const char *const known[] = { ".obj", ".ply", ".gltf", ".glb", ".stl", ".off" };
+    static const char *const known[] = { ".obj", ".ply", ".gltf", ".glb", ".stl", ".off", ".dae", ".3ds", ".fbx" };
     const char *dot = strrchr(name, '.');
 
     for (size_t i = 0; dot && i < sizeof known / sizeof *known; i++)
@@ -86,6 +86,8 @@ const char *spot_mesh_repairs_say(char to[SPOT_MESH_WORDS], const spot_mesh_repa
     add(&s, r->refused, "file", "outside of its folder is not read", "outside of its folder are not read");
     add(&s, r->made_opaque, "material", "lets nothing of it be seen and is drawn opaque",
         "let nothing of it be seen and are drawn opaque");
+    add(&s, r->mixed, "triangle", "whose corners have other alphas is drawn with their mean",
+        "whose corners have other alphas are drawn with their mean");
     add(&s, r->crossed, "polygon", "crosses itself", "cross themselves");
     add(&s, r->not_finite, "triangle", "has a place that is no number and is left out",
         "have places that are no numbers and are left out");

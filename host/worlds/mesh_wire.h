@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define SPOT_WIRE_MAGIC 0x32307368656d7073u                /* "spmesh02" */
+#define SPOT_WIRE_MAGIC 0x33307368656d7073u                /* "spmesh03" */
 #define SPOT_WIRE_NO_FILE UINT64_MAX
 
 enum { SPOT_WIRE_OPEN = 1, SPOT_WIRE_FAIL, SPOT_WIRE_MESH };
@@ -25,9 +25,13 @@ typedef struct { uint32_t kind, length; } spot_wire_frame;
 /* Arrays behind it: places float (triangles, 3, 3); normals the same, if `normals`; coordinates float (triangles, 3, 2), if
  * `coordinates`; colours float (triangles, 3, 3), if `colours`; int32_t material (triangles); spot_wire_material (materials);
  * spot_wire_texture (textures); then each of the pictures as spot_wire_picture and its bytes. crossed: of the polygons those
- * that triangles do not cover once. lost: faces that name normals or coordinates that are not there. */
+ * that triangles do not cover once. lost: faces that name normals or coordinates that are not there. upright: y points up, for
+ * the file says which axis does, and it was turned. shown: materials whose opacity is 0 in the file, and 1 here.
+ * replaces: a picture stands for its material's colour, else it multiplies it. mixed: triangles whose corners have other
+ * alphas, and whose material has the mean. */
 typedef struct {
-    uint32_t triangles, normals, coordinates, colours, polygons, crossed, lost, materials, textures, pictures;
+    uint32_t triangles, normals, coordinates, colours, polygons, crossed, lost, upright, shown, replaces, mixed, materials,
+             textures, pictures;
 } spot_wire_mesh;
 
 typedef struct { float diffuse[3], specular[3], shininess, opacity; int32_t texture; } spot_wire_material;

@@ -1,5 +1,5 @@
-/* mesh.h - 3-D objects: triangles with normals, materials and textures, from OBJ with MTL, PLY, glTF, STL and OFF.
- * render.h draws them.
+/* mesh.h - 3-D objects: triangles with normals, materials and textures, from OBJ with MTL, PLY, glTF, STL, OFF, Collada (.dae),
+ * 3DS and FBX. render.h draws them.
  *
  *     folder or archive -> spot_mesh_files -> model file -> `spotter-mesh`, a process of its own -> triangles -> spot_mesh
  *
@@ -9,7 +9,16 @@
  *
  * A mesh is centred and scaled by the vertices that its triangles use: the middle of their box lies at the origin, and the
  * box's diagonal is 1. z points up, as in the papers' Blender. A vertex of a mesh is one place, normal and texture coordinate,
- * so a place can be several vertices. */
+ * so a place can be several vertices.
+ *
+ * Collada and FBX say which axis points up, and 3DS has z: that counts, whatever spot_mesh_options.z_up says. Units have no
+ * effect. Movements are not drawn: nodes and bones stand as the file places them, of 3DS the vertices as they lie. Pictures of
+ * these three formats replace the material's colour, of the others they multiply it. Their exporters do not agree which end of
+ * opacity is opaque: a material of Collada or FBX that nothing would be seen of is opaque, and if Collada has one, opacity o of
+ * its other materials means 1 - o.
+ *
+ * Other formats that assimp knows are refused, for nobody has compared them with an outside reader: Blender's files change with
+ * each version, X and LWO have left-handed axes that files do not name, and IFC and STEP are no meshes. */
 #ifndef SPOTTER_MESH_H
 #define SPOTTER_MESH_H
 
@@ -27,7 +36,9 @@ extern "C" {
 #define SPOT_MESH_TEXTURE_SIDE   1024                    /* larger textures are reduced when they are read */
 
 /* Colours are linear light, 0 to 1. The numbers of a file (Kd, Ks; glTF's base colour) are taken as they are, as Blender and
- * glTF do; pictures are sRGB. Colours of vertices and faces multiply diffuse; those of OBJ and PLY are sRGB, of glTF linear. */
+ * glTF do; pictures are sRGB. Colours of vertices and faces multiply diffuse; those of glTF are linear, of the others sRGB.
+ * Their alpha, of PLY, OFF and glTF, multiplies opacity: a triangle has the mean of its corners, and where they differ it is
+ * counted. A glTF material that is masked is drawn where alpha reaches its cutoff, and an opaque one has no alpha. */
 typedef struct {
     float diffuse[3], specular[3];
     float shininess;               /* exponent of Blinn-Phong, 1 to 1000 */
@@ -57,7 +68,9 @@ typedef struct {
     int lost_materials;            /* files of materials that are not there */
     int lost_textures;             /* that are not there or cannot be read: the material's plain colour is drawn */
     int refused;                   /* files outside the model's folder */
-    int made_opaque;               /* materials of a model that nothing would be seen of: drawn opaque */
+    int made_opaque;               /* materials that nothing would be seen of, of Collada and FBX, or of a model that nothing
+                                    * would be seen of: drawn opaque */
+    int mixed;                     /* triangles whose corners have other alphas: drawn with their mean */
     char lost[100];                /* the first lost texture or file of materials; "": none */
 } spot_mesh_repairs;
 
@@ -89,7 +102,7 @@ void        spot_mesh_files_close(spot_mesh_files *f);
 typedef struct {
     double crease;                 /* degrees: corners without a normal share one across edges that bend by less; 45 */
     double turn[9];                /* a rotation of the file's places before all else, row by row; all 0: none */
-    bool   z_up;                   /* the file's z points up; else its y does, as in OBJ and glTF */
+    bool   z_up;                   /* the file's z points up; else its y does, as in OBJ and glTF; see the top */
     double seconds;                /* that the parser may take; 60 */
     size_t memory;                 /* that the parser may take, bytes; 2 GiB */
     size_t file;                   /* greatest size of a file that is read, bytes; 256 MiB */
@@ -137,8 +150,8 @@ spot_status spot_mesh_make(spot_ctx *c, spot_mesh *m, const spot_mesh_triangles 
  *     Sweet Home 3D   archives (.sh3f) or a folder of them, each with PluginFurnitureCatalog.properties
  *     ShapeNet        <synset>/<model>/model.obj (version 1), <synset>/<model>/models/model_normalized.obj (version 2), and
  *                     taxonomy.json, which names the synsets
- *     a folder        CLASS/model.obj, .ply, .glb, .gltf, .stl, .off at any depth below CLASS; a model may name files
- *                     anywhere in CLASS */
+ *     a folder        CLASS/model.obj, .ply, .glb, .gltf, .stl, .off, .dae, .3ds, .fbx at any depth below CLASS; a
+ *                     model may name files anywhere in CLASS */
 
 #define SPOT_MAX_CATALOGUE_CLASSES 64
 

@@ -14,7 +14,7 @@ os.makedirs(out, exist_ok=True)
 
 def ask(name, folder=models):
     p = subprocess.Popen([os.path.join(sys.argv[1], "spotter-mesh")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    p.stdin.write(struct.pack("<QQIIII", 0x32307368656d7073, 1 << 31, 10, 4000000, 65536, len(name)) + name.encode())
+    p.stdin.write(struct.pack("<QQIIII", 0x33307368656d7073, 1 << 31, 10, 4000000, 65536, len(name)) + name.encode())
     p.stdin.flush()
     while True:
         kind, length = struct.unpack("<II", p.stdout.read(8))
@@ -37,21 +37,32 @@ for model in ("chest.obj", "tower.gltf", "sign.glb"):
     data = ask(model)
     write(model.split(".")[0], data)
     write(model.split(".")[0] + "_cut", data[:len(data) * 2 // 3])
+
+
+def head(triangles, **more):
+    """spot_wire_mesh"""
+    names = ("normals", "coordinates", "colours", "polygons", "crossed", "lost", "upright", "shown", "replaces", "mixed",
+             "materials", "textures", "pictures")
+    return struct.pack("<14I", triangles, *(more.get(n, n == "materials") for n in names))
+
+
 chest = ask("chest.obj")
-write("no_triangles", struct.pack("<10I", 0, *struct.unpack("<9I", chest[4:40])))
-write("many_triangles", struct.pack("<10I", 100000000, 0, 0, 0, 0, 0, 0, 1, 0, 0))
-write("many_materials", struct.pack("<10I", 1, 0, 0, 0, 0, 0, 0, 1 << 31, 0, 0))
+write("no_triangles", struct.pack("<14I", 0, *struct.unpack("<13I", chest[4:56])))
+write("many_triangles", head(100000000))
+write("many_materials", head(1, materials=1 << 31))
 one = struct.pack("<9f", 0, 0, 0, 1, 0, 0, 0, 1, 0)
 look = struct.pack("<8fi", 1, 2, float("nan"), -1, 0, 0, 1e9, float("inf"), -1)
-write("one", struct.pack("<10I", 1, 0, 0, 0, 0, 0, 0, 1, 0, 0) + one + struct.pack("<i", 0) + look)
-write("wrong_material", struct.pack("<10I", 1, 0, 0, 0, 0, 0, 0, 1, 0, 0) + one + struct.pack("<i", -1) + look)
+write("one", head(1) + one + struct.pack("<i", 0) + look)
+write("wrong_turn", head(1, upright=2) + one + struct.pack("<i", 0) + look)
+write("turned", head(1, upright=1, replaces=1, shown=3, mixed=1 << 31) + one + struct.pack("<i", 0) + look)
+write("wrong_material", head(1) + one + struct.pack("<i", -1) + look)
 coloured = struct.pack("<9f", 0, 0.5, 1, 2, -1, float("nan"), 1, 1, 1)
-write("colours", struct.pack("<10I", 1, 0, 0, 1, 0, 1 << 31, 7, 1, 0, 0) + one + coloured + struct.pack("<i", 0) + look)
+write("colours", head(1, colours=1, crossed=1 << 31, lost=7) + one + coloured + struct.pack("<i", 0) + look)
 broken = one.replace(struct.pack("<f", 1), struct.pack("<f", float("nan")))
-write("not_a_number", struct.pack("<10I", 1, 0, 0, 0, 0, 0, 0, 1, 0, 0) + broken + struct.pack("<i", 0) + look)
+write("not_a_number", head(1) + broken + struct.pack("<i", 0) + look)
 write("wrong_texture",
-      struct.pack("<10I", 1, 0, 0, 0, 0, 0, 0, 1, 0, 0) + one + struct.pack("<i", 0) + look[:-4] + struct.pack("<i", 7))
-texture = struct.pack("<10I", 1, 0, 0, 0, 0, 0, 0, 1, 1, 1) + one + struct.pack("<i", 0) + look[:-4] + struct.pack("<i", 0)
+      head(1) + one + struct.pack("<i", 0) + look[:-4] + struct.pack("<i", 7))
+texture = head(1, textures=1, pictures=1) + one + struct.pack("<i", 0) + look[:-4] + struct.pack("<i", 0)
 write("wrong_picture", texture + struct.pack("<3if", 3, -1, 1, 0.5) + struct.pack("<II", 0, 1) + b"x")
 write("outside_picture", texture + struct.pack("<3if", 0, 0, 2, float("nan")) + struct.pack("<II", 0, 5) + b"../.x")
 write("long_picture", texture + struct.pack("<3if", 0, -1, 1, 0.5) + struct.pack("<II", 1, 1 << 31))
