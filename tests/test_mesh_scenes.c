@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "check_mesh.h"
 #include "checks.h"
@@ -352,6 +354,53 @@ TEST_IN_FOLDER(scenes_that_are_cut_short_get_a_sentence)
     put_3ds("m.3ds");
     put_fbx("m.fbx", &y_up, "1");
     check_cut("m.dae", 61, 2), check_cut("m.3ds", 17, 0), check_cut("m.fbx", 61, 2);
+}
+
+/* -- memory --------------------------------------------------------------------------------------------------------------- */
+
+static size_t addresses_now(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    size_t pages = 0;
+
+    assert_true(f && fscanf(f, "%zu", &pages) == 1);
+    fclose(f);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A picture's first bytes say 12,000 x 12,000 pixels, and it ends there. With the memory for them it is lost. */
+static spot_status read_in_addresses(spot_ctx *c, spot_mesh *m, size_t more)
+{
+    struct rlimit before, less;
+    spot_status s;
+
+    getrlimit(RLIMIT_AS, &before);
+    less = before;
+    less.rlim_cur = before.rlim_max;
+    if (more) less.rlim_cur = addresses_now() + more;
+    setrlimit(RLIMIT_AS, &less);
+    s = read_model(c, m, "m.obj");
+    setrlimit(RLIMIT_AS, &before);
+    return s;
+}
+
+TEST_IN_FOLDER(a_texture_without_memory_is_no_lost_texture)
+{
+    static const uint8_t head[33] = { 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R',
+                                      0, 0, 0x2e, 0xe0, 0, 0, 0x2e, 0xe0, 8, 2 };
+    spot_ctx c = check_ctx(1);
+    spot_mesh m;
+
+    put_bytes("t.png", head, sizeof head);
+    put_text("m.mtl", "newmtl a\nmap_Kd t.png\n");
+    put_text("m.obj", "mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl a\nf 1/1 2/1 3/1\n");
+    CHECK_OK(&c, read_in_addresses(&c, &m, 0));
+    assert_string_equal(words_of(&m), "1 texture is not there or cannot be read (t.png)");
+    spot_mesh_close(&m);
+#ifndef __SANITIZE_ADDRESS__
+    CHECK_FAILS(&c, read_in_addresses(&c, &m, (size_t)300 << 20), SPOT_NOMEM, "picture.room: t.png | 12000 | 432.5");
+    spot_mesh_close(&m);
+#endif
 }
 
 /* -- bones ---------------------------------------------------------------------------------------------------------------- */

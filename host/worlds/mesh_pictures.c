@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "formats/picture.h"
 #include "formats/picture_kind.h"
 #include "formats/png.h"
@@ -10,14 +11,14 @@
 #include "worlds/mesh_answer.h"
 #include "worlds/mesh_parts.h"
 
-/* A picture of more pixels is lost; and so are those behind the first gigabyte of texels. */
-enum { MOST_PIXELS = 1 << 26, MOST_TEXELS = 1 << 28 };
+/* An eighth of what is left stays for everything else. Textures below LARGE are not worth a look at what is left. */
+enum { SPARE = 8, LARGE = 1 << 20 };
 
 typedef struct {
     const spot_mesh_answer *a;
     spot_mesh_files *f;
     const char *model;
-    size_t limit, texels;
+    size_t limit, kept;                    /* kept: bytes that the mesh will take for the textures so far */
     spot_mesh_repairs *repairs;
 } mesh_pictures_reader;
 
@@ -72,21 +73,25 @@ static spot_status decode_source(spot_ctx *c, spot_picture *p, const source *s, 
     return spot_picture_decode(c, p, s->bytes, s->n, s->name);
 }
 
-/* Decodes the source to RGB, or to one byte a pixel: its alpha where it has some, else its grey. False: it cannot be. */
-static bool decode(spot_picture *p, const source *s, bool mask, char *why, size_t size)
+/* Decodes the source to RGB, or to one byte a pixel: its alpha where it has some, else its grey. why: words about a picture
+ * that is lost, else "". Fails for memory, before it is taken: nobody leaves such a picture out. */
+static spot_status decode(spot_ctx *c, spot_picture *p, const source *s, bool mask, char *why, size_t size)
 {
     spot_ctx quiet = { 0 };
     spot_blob in = spot_blob_memory(s->bytes, s->n, s->name);
     spot_picture_cost cost;
     spot_status status = spot_picture_cost_of(&quiet, &cost, &in);
 
-    if (is_tga(s)) spot_tga_is(s->bytes, s->n, &cost.width, &cost.height);
-    if (status == SPOT_OK && (cost.width > MOST_PIXELS || cost.height > MOST_PIXELS / (cost.width + 1)))
-        status = spot_fail(&quiet, SPOT_INPUT, "it has more than %d pixels", MOST_PIXELS);
-    if (status == SPOT_OK)
-        status = decode_source(&quiet, p, s, mask);
+    if (is_tga(s)) {
+        spot_tga_is(s->bytes, s->n, &cost.width, &cost.height);
+        cost.pixels = 3 * (size_t)(cost.width * cost.height);
+    }
+    *why = 0;
+    if (status == SPOT_OK) status = spot_gate_take(&quiet, p, &cost, s->name);
+    if (status == SPOT_OK) status = decode_source(&quiet, p, s, mask);
+    if (status == SPOT_NOMEM) return spot_fail_from(c, status, &quiet);
     if (status) snprintf(why, size, "%s", spot_message(&quiet, status));
-    return status == SPOT_OK;
+    return SPOT_OK;
 }
 
 /* The alpha of a colour picture, or the holes of another: multiplies the texture's alpha, at the nearest pixels. */
@@ -101,11 +106,18 @@ static void put_alpha(spot_mesh_texture *t, const spot_picture *p, int channels)
         }
 }
 
-static spot_status start_texture(spot_ctx *c, spot_mesh_texture *t, const spot_picture *p)
+static spot_status start_texture(spot_ctx *c, spot_mesh_texture *t, const spot_picture *p, const char *name, size_t kept)
 {
-    *t = (spot_mesh_texture){ p->width, p->height, 1, malloc(4 * (size_t)p->width * (size_t)p->height) };
-    if (t->texel) memset(t->texel, 255, 4 * (size_t)p->width * (size_t)p->height);
-    return t->texel ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a texture of %d x %d texels", p->width, p->height);
+    const size_t bytes = 4 * (size_t)p->width * (size_t)p->height;
+    const char *whose;
+    const size_t all = spot_room_of_all(&whose), left = all - all / SPARE;
+
+    *t = (spot_mesh_texture){ p->width, p->height, 1, bytes < LARGE || bytes + kept <= left ? malloc(bytes) : NULL };
+    if (t->texel) memset(t->texel, 255, bytes);
+    return t->texel ? SPOT_OK
+         : spot_fail(c, SPOT_NOMEM, "{mesh.texture_room} %s: a texture of %d x %d pixels takes %.1f MB of memory, those before "
+                     "it %.1f, and %s leaves %.1f; give more memory, or save the pictures smaller", name, p->width, p->height,
+                     (double)bytes / 1e6, (double)kept / 1e6, whose, (double)left / 1e6);
 }
 
 static void cut_alpha(spot_mesh_texture *t, float cutoff)
@@ -114,21 +126,24 @@ static void cut_alpha(spot_mesh_texture *t, float cutoff)
         t->texel[4 * i + 3] = (float)t->texel[4 * i + 3] >= cutoff * 255 ? 255 : 0;
 }
 
-static spot_status add_colours(spot_ctx *c, spot_mesh_texture *t, spot_picture *p, const source *s, const spot_wire_texture *w)
+static spot_status add_colours(spot_ctx *c, spot_mesh_texture *t, spot_picture *p, const source *s,
+                               const spot_wire_texture *w, size_t kept)
 {
     char why[200];
 
-    SPOT_TRY(start_texture(c, t, p));
+    SPOT_TRY(start_texture(c, t, p, s->name, kept));
     for (size_t i = 0; i < (size_t)p->width * (size_t)p->height; i++) memcpy(t->texel + 4 * i, p->rgb + 3 * i, 3);
-    if (w->alpha != SPOT_WIRE_OPAQUE && has_alpha(s) && decode(p, s, true, why, sizeof why))
-        put_alpha(t, p, 1);
+    if (w->alpha != SPOT_WIRE_OPAQUE && has_alpha(s)) {
+        SPOT_TRY(decode(c, p, s, true, why, sizeof why));
+        if (!*why) put_alpha(t, p, 1);
+    }
     if (w->alpha == SPOT_WIRE_CUT) cut_alpha(t, w->cutoff);
     return SPOT_OK;
 }
 
-static spot_status add_holes(spot_ctx *c, spot_mesh_texture *t, spot_picture *p, const source *s)
+static spot_status add_holes(spot_ctx *c, spot_mesh_texture *t, spot_picture *p, const source *s, size_t kept)
 {
-    if (!t->width) SPOT_TRY(start_texture(c, t, p));
+    if (!t->width) SPOT_TRY(start_texture(c, t, p, s->name, kept));
     put_alpha(t, p, has_mask(s) ? 1 : 3);
     return SPOT_OK;
 }
@@ -144,8 +159,9 @@ static spot_status add_picture(spot_ctx *c, mesh_pictures_reader *r, spot_mesh_t
     source from;
 
     SPOT_TRY(find_source(c, &from, r, &r->a->picture[holes ? w->holes : w->colour]));
-    found = from.bytes && decode(&p, &from, holes, why, sizeof why);
-    if (found) s = holes ? add_holes(c, t, &p, &from) : add_colours(c, t, &p, &from, w);
+    if (from.bytes) s = decode(c, &p, &from, holes, why, sizeof why);
+    found = s == SPOT_OK && from.bytes && !*why;
+    if (found) s = holes ? add_holes(c, t, &p, &from, r->kept) : add_colours(c, t, &p, &from, w, r->kept);
     if (*why) spot_log(c, SPOT_LOG_DEBUG, "%s: no texture: %s", r->model, why);
     r->repairs->lost_textures += !found;
     if (!found) spot_mesh_repairs_name(r->repairs, from.name);
@@ -156,16 +172,13 @@ static spot_status add_picture(spot_ctx *c, mesh_pictures_reader *r, spot_mesh_t
 
 static spot_status read_texture(spot_ctx *c, mesh_pictures_reader *r, spot_mesh_texture *t, const spot_wire_texture *w)
 {
-    if (r->texels >= MOST_TEXELS) {
-        r->repairs->lost_textures++;
-        return SPOT_OK;
-    }
     if (w->colour >= 0) SPOT_TRY(add_picture(c, r, t, w, false));
     if (w->holes >= 0 && w->holes != w->colour) SPOT_TRY(add_picture(c, r, t, w, true));
-    if (t->width) {
-        spot_mesh_reduce(t);
-        r->texels += (size_t)t->width * (size_t)t->height;
-    }
+    if (!t->width) return SPOT_OK;
+    spot_mesh_reduce(t);
+    uint8_t *less = realloc(t->texel, 4 * (size_t)t->width * (size_t)t->height);
+    if (less) t->texel = less;
+    r->kept += spot_mesh_texture_bytes(t->width, t->height, spot_mesh_levels_of(t->width, t->height));
     return SPOT_OK;
 }
 

@@ -113,8 +113,9 @@ spot_mesh_options spot_mesh_defaults(void);
 /* Reads model `name` of the files. o: NULL for the defaults. SPOT_INPUT with a sentence: no such file, too large, not a format
  * that is known, a glTF extension that it requires and that is not read, a file that is cut short (of OBJ nobody can tell), a
  * parser that failed, died or took too long, no triangle left, more than SPOT_MESH_MOST_TRIANGLES. SPOT_IO: the parser is not
- * installed. Missing textures and materials are no failure: m->repairs counts them. Free with
- * spot_mesh_close, also after a failure. Equal bytes on every machine with one version of assimp. */
+ * installed. SPOT_NOMEM: a texture for which there is no memory, before it is taken. Missing textures and materials are no
+ * failure: m->repairs counts them. Free with spot_mesh_close, also after a failure. Equal bytes on every machine with one
+ * version of assimp. */
 spot_status spot_mesh_read (spot_ctx *c, spot_mesh *m, spot_mesh_files *f, const char *name, const spot_mesh_options *o);
 void        spot_mesh_close(spot_mesh *m);
 
