@@ -224,16 +224,30 @@ TEST_IN_WORLD(outputs_in_another_order_are_suspected)
     }
 }
 
-/* An object that no pixel shows: no render is valid, and that is no failure. */
+/* When the ranges were doubted: the pictures that the judge had seen by then. */
+static judge unseen;
+static int doubts, doubted_after;
+
+static void hear_doubts(void *user, spot_log_level level, const char *text)
+{
+    (void)user;
+    if (level != SPOT_LOG_WARN || !strstr(text, "0 % of the random renders are valid, so")) return;
+    doubts++, doubted_after = unseen.pictures;
+}
+
+/* An object that no pixel shows: no render is valid, and that is no failure, but said before the searches. */
 TEST_IN_WORLD(an_object_that_is_never_seen_has_no_valid_render)
 {
     spot_ctx c = check_ctx(2);
-    judge j = { .mode = COLOURS };
     spot_examine_results r;
 
+    unseen = (judge){ .mode = COLOURS };
+    c.on_log = hear_doubts;
     parse(&c, &cfg, "renders: 60, points: '60', perturbed: 8, seeds: 1",
           "factors: [{factor: camera_distance, least: 900000, most: 900000}, {factor: sun_energy}]\n");
-    CHECK_OK(&c, run_in(&c, &cfg, "unseen", &j, 0, 1));
+    CHECK_OK(&c, run_in(&c, &cfg, "unseen", &unseen, 0, 1));
+    assert_int_equal(doubts, 1);
+    assert_int_equal(doubted_after, 3 * SPOT_EXAMINE_START);          /* one object of each class */
     read_in(&c, &r, "unseen");
     for (int u = 0; u < r.units; u++) {
         assert_true(isnan(r.unit[u].point[0].lowest_valid));

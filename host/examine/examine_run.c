@@ -43,6 +43,7 @@ typedef struct {
     subject *subject;                          /* (objects of a model), of the open model */
     spot_status failed[SPOT_MAX_EXAMINED_MODELS];      /* models that cannot be examined ... */
     char (*why)[600];                          /* ... and why */
+    bool told;                                 /* that few renders are valid */
 } run;
 
 static void source_of(spot_examine_source *from, char path[SPOT_EXAMINE_PATH], const run *v, int model)
@@ -186,6 +187,23 @@ static spot_status add_problem(spot_ctx *c, run *v, spot_work *w, spot_examine_g
     return SPOT_OK;
 }
 
+/* A search in such ranges takes as long as any other: the words come before it. */
+static void warn_of_ranges(spot_ctx *c, run *v, const spot_examine_group *g)
+{
+    int valid = 0;
+
+    for (int i = 0; i < g->problems; i++) {
+        const subject *s = &v->subject[spot_examine_unit_of(v->cfg, g->problem[i].unit).object];
+        for (int k = 0; k < SPOT_EXAMINE_START; k++) valid += s->answer[k] != SPOT_ANSWER_NOT_VALID;
+    }
+    const double share = (double)valid / ((double)g->problems * SPOT_EXAMINE_START);
+    if (v->told || share >= SPOT_EXAMINE_FEW_VALID) return;
+    v->told = true;
+    spot_log(c, SPOT_LOG_WARN, "%.2g %% of the random renders are valid, so the searches will spend most renders where nobody "
+             "could name the object; stop, and narrow the ranges of `factors`, such as camera_distance, or widen `valid`",
+             100 * share);
+}
+
 static spot_status keep_problem(spot_ctx *c, run *v, spot_work *w, const spot_examine_group *g, const spot_examine_problem *p)
 {
     spot_examine_result r;
@@ -206,6 +224,7 @@ static spot_status search_units(spot_ctx *c, run *v, spot_work *w, spot_examine_
     g->seed = v->cfg->search.seed + (uint64_t)u.seed;
     for (int i = 0; i < n; i++) SPOT_TRY(add_problem(c, v, w, g, unit[i]));
     if (!g->problems) return SPOT_OK;
+    warn_of_ranges(c, v, g);
     spot_range_begin(c, "search");
     spot_status s = spot_examine_search_objects(c, g);
     spot_range_end(c);

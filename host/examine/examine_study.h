@@ -7,6 +7,9 @@
 #include "spotter/failures.h"
 #include "spotter/work.h"
 
+/* Ranges of which fewer random renders are valid are doubted, before the searches and in the results. */
+#define SPOT_EXAMINE_FEW_VALID 0.25
+
 /* Reads all results of a run; `missing` where some are not there. */
 spot_status spot_examine_collect(spot_ctx *c, const spot_study *y, spot_examine_results *r, const char *dir);
 

@@ -71,8 +71,6 @@ static void tell_answer(spot_examine_account *w)
 
 /* ---- what the random renders say of a model and of the ranges ---- */
 
-static const double FEW_VALID = 0.25;
-
 static void tell_doubts(spot_examine_account *w)
 {
     for (int m = 0; m < w->r->cfg->models; m++) {
@@ -87,7 +85,7 @@ static void tell_ranges(spot_examine_account *w)
     double valid = 1;
 
     for (int m = 0; m < w->r->cfg->models; m++) valid = fmin(valid, w->r->about[m].valid);
-    if (valid < FEW_VALID)
+    if (valid < SPOT_EXAMINE_FEW_VALID)
         spot_words_say(&w->summary, "Only %.2g %% of the random renders are valid, so the searches spent most renders where "
                        "nobody could name the object. Narrow the ranges of `factors`, such as camera_distance, or widen "
                        "`valid`", 100 * valid);
