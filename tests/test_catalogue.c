@@ -149,6 +149,8 @@ TEST_IN_FOLDER(broken_catalogues_get_a_sentence)
 
     CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, "catalogue.empty");
     CHECK_FAILS(&c, spot_catalogue_read(&c, &k, "/nowhere", NULL, 0), SPOT_IO, "catalogue.unread: /nowhere");
+    put_text("one.obj", "v 0 0 0\n");
+    CHECK_FAILS(&c, spot_catalogue_read(&c, &k, in_root("one.obj"), NULL, 0), SPOT_INPUT, "catalogue.model: one.obj");
     for (int i = 0; i < LEN(file); i++) {
         put_text("PluginFurnitureCatalog.properties", file[i].text);
         CHECK_FAILS(&c, spot_catalogue_read(&c, &k, root, NULL, 0), SPOT_INPUT, file[i].words);

@@ -69,6 +69,10 @@ static spot_status read_layout(spot_ctx *c, spot_entries *l, const char *path)
 
     if (stat(path, &st)) return spot_fail(c, SPOT_IO, "{catalogue.unread} cannot read the catalogue %.500s: %s", path,
                                           strerror(errno));
+    if (!S_ISDIR(st.st_mode) && spot_mesh_is_model(path))
+        return spot_fail(c, SPOT_INPUT, "{catalogue.model} %.500s is one model, and a catalogue is a folder with a folder of "
+                         "models for each class: move it to a folder of its class, such as objects/chair/, and name the folder "
+                         "above", path);
     s = S_ISDIR(st.st_mode) ? read_folder(c, l, path) : spot_catalogue_sweet_home(c, l, path);
     if (s != SPOT_OK || l->n) return s;
     return spot_fail(c, SPOT_INPUT, "{catalogue.empty} the catalogue %.500s holds no models; it can be an archive of Sweet "
