@@ -375,13 +375,16 @@ def judge(canvas, folder, out, name, rows):
     parts = centred(parts_of(os.path.join(folder, name)))
     canvas.show(parts)
     known = all(p[2] is not None for p in parts)
-    found = []
+    found, drawn = [], False
     for row in rows:
         ours, cover = (np.asarray(Image.open(os.path.join(out, "ours", row[k]))) for k in ("file", "mask"))
         theirs, their_cover = canvas.draw(row)
+        drawn = drawn or their_cover.any()
         Image.fromarray(np.concatenate([ours, (255 * theirs).astype("u1")], 1)).save(os.path.join(out, "pair-%s-%d.png" % (
             name.replace("/", "+"), len(found))))
         found.append(compare(ours, cover, theirs, their_cover, known))
+    if not drawn:
+        raise ValueError("it draws nothing")
     return np.array(found)
 
 
