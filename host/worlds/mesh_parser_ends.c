@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "worlds/mesh_parser_ends.h"
 
+#include <assimp/cimport.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -124,12 +125,22 @@ static bool take_axis(spot_axes *turn, int k, int axis, int sign)
     return true;
 }
 
+/* Versions of assimp after 5.2 turn the root themselves. */
+static bool is_turned(const struct aiNode *root)
+{
+    struct aiMatrix4x4 none;
+
+    aiIdentityMatrix4(&none);
+    return memcmp(&root->mTransformation, &none, sizeof none) != 0;
+}
+
 spot_axes spot_fbx_turn(const struct aiScene *s)
 {
     const struct aiMetadata *m = s->mMetaData;
     const int right = number_of(m, "CoordAxis", 0), up = number_of(m, "UpAxis", 1), front = number_of(m, "FrontAxis", 2);
     spot_axes turn = { 0 };
 
+    if (is_turned(s->mRootNode)) return spot_axes_none;
     if (take_axis(&turn, 0, right, number_of(m, "CoordAxisSign", 1)) && take_axis(&turn, 1, up, number_of(m, "UpAxisSign", 1))
         && take_axis(&turn, 2, front, number_of(m, "FrontAxisSign", 1)) && right != up && up != front && front != right)
         return turn;
