@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include "background/background_result.h"
-#include "background/look/background_look.h"
+#include "background/background_config.h"
+#include "background/look/look_batch.h"
 #include "background/look/matrices.h"
 #include "formats/png.h"
 #include "spotter/rng.h"
@@ -134,8 +135,10 @@ static spot_status open_model(spot_ctx *c, background_state *s)
     spot_look_model *m = &s->model;
 
     SPOT_TRY(spot_predictor_open(c, &m->predictor, &o));
-    SPOT_TRY(spot_background_responses_take(c, &s->r, s->suite.targets, s->suite.n, s->cfg.measure.grid));
+    SPOT_TRY(spot_background_responses_take(c, &s->r, s->suite.targets, s->suite.n, spot_background_own(&s->cfg),
+                                            s->cfg.measure.grid));
     m->name = "bench", m->signal = s->r.signal, m->answer = s->r.answer, m->derived = s->r.derived;
+    m->of_own = s->r.of_own;
     m->most = calloc((size_t)spot_predictor_about(m->predictor)->channels, sizeof *m->most);
     s->u = (spot_background_result){ .has = { true, true, true, true } };
     return m->most ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a bench");

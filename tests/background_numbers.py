@@ -18,8 +18,11 @@ from backgrounds_world import CLASSES, answer
 from background_pages import tensors
 
 SETS = ["original", "only-fg", "no-fg", "mixed-same", "mixed-rand", "mixed-next", "plain", "noise", "blurred",
-        "only-bg-b", "only-bg-t"]
-REST = ["original", "no-fg", "only-bg-b", "only-bg-t"]         # no blends
+        "only-bg-b", "only-bg-t", "noise-fg", "noise-bg"]
+REST = ["original", "no-fg", "only-bg-b", "only-bg-t", "noise-fg", "noise-bg"]     # no blends
+
+
+OWN = 1000                 # places of blends with backgrounds of the own class
 
 
 def check(good, *words):
@@ -180,13 +183,24 @@ class Run:
         from_ = np.arange(self.targets) if kind == "mixed-rand" else own
         return from_[from_ != t][draw.below(len(from_) - 1)]
 
+    def own(self, t):
+        """Other targets of its class, n at most: each is taken with the chance that is left for it."""
+        draw, all_ = Philox(self.seed, "DONOR", int(self.suite["target_number"][t]), 1 << 16), []
+        others = [int(d) for d in np.flatnonzero(self.cls == self.cls[t]) if d != t]
+        for i, d in enumerate(others):
+            left, need = len(others) - i, self.n - len(all_)
+            if need and (left <= need or draw.below(left) < need):
+                all_.append(d)
+        return all_
+
     def sort_seen(self, rgb):
-        """(target, "original", a set or the place of a blend) -> what the model saw: a few targets at once, their blends, then
-        their cut sets, then the pictures that are no blends."""
-        keys, together = [], 240 // (1 + self.n + 10)
+        """(target, "original", a set or the place of a blend; of the own class from 1000 on) -> what the model saw: a few
+        targets at once, their blends, then their cut sets, then the pictures that are no blends."""
+        keys, together = [], 240 // (1 + 2 * self.n + 12)
         for at in range(0, self.targets, together):
             some = range(at, min(self.targets, at + together))
             keys += [(t, j) for t in some for j in range(self.n)]
+            keys += [(t, OWN + j) for t in some for j in range(len(self.own(t)))]
             keys += [(t, k) for t in some for k in SETS if k not in REST]
             keys += [(t, k) for t in some for k in REST]
         check(len(keys) == len(rgb), "the model saw", len(rgb), "pictures, not", len(keys))
@@ -194,6 +208,9 @@ class Run:
 
     def expected(self, t, kind):
         rgb, mask = self.rgb[t], self.mask[t]
+        if isinstance(kind, int) and kind >= OWN:
+            d = self.own(t)[kind - OWN]
+            return blend(rgb, mask, tiled(self.rgb[d], self.mask[d]))
         if isinstance(kind, int):
             return blend(rgb, mask, self.back[self.chosen[t, kind]])
         if kind.startswith("mixed"):
@@ -206,6 +223,9 @@ class Run:
 
     def check_pictures(self):
         for (t, kind), rgb in self.seen.items():
+            if kind in ("noise-fg", "noise-bg"):
+                self.check_noise(t, rgb - self.rgb[t], (self.mask[t] >= 128) == (kind == "noise-fg"))
+                continue
             if kind == "noise":
                 whole = self.mask[t] == 255
                 check((rgb[whole] == self.rgb[t][whole]).all(), t, "noise lies on the object")
@@ -213,6 +233,42 @@ class Run:
                 continue
             off = abs(rgb - self.expected(t, kind))
             check(off.max() <= 1 and (off > 0).mean() < 0.002, t, kind, "differs in", (off > 0).sum(), "by", off.max())
+
+    def check_noise(self, t, added, noisy):
+        """Normal noise of a quarter of the range, limited to bytes, on some pixels alone."""
+        check((added[~noisy] == 0).all(), t, "noise lies beside its pixels")
+        rgb, draw = self.rgb[t][noisy], np.random.default_rng(0)
+        want = np.concatenate([np.clip(rgb + draw.normal(0, 63.75, rgb.shape), 0, 255) - rgb for _ in range(50)])
+        apart = [abs(added[noisy].mean() - want.mean()) / want.std() * rgb.size**0.5,
+                 abs(added[noisy].std() / want.std() - 1) * (2 * rgb.size)**0.5]
+        check(max(apart) < 5, t, "the noise is", apart, "standard errors from what is said")
+
+    def check_control(self):
+        """What backgrounds of the own class turn, and the chance that as many of the suite do."""
+        model, n = self.found["models"][0], self.n
+        known = [t for t in range(self.targets) if self.answer[t, "original"] == self.cls[t]]
+        own, foreign = [], []
+        for t in known:
+            k = len(self.own(t))
+            check(k == min(n, (self.cls == self.cls[t]).sum() - 1), t, "has", k, "backgrounds of its class")
+            own.append(any(self.answer[t, OWN + j] != self.cls[t] for j in range(k)))
+            wrong = sum(self.answer[t, j] != self.cls[t] for j in range(n))
+            foreign.append(1 - math.comb(n - wrong, k) / math.comb(n, k))
+            for j in range(n):
+                answer = self.answer[t, OWN + j] if j < k else -2
+                check(answer == self.answers["own"][t, j], t, j, "answer before its own class", self.answers["own"][t, j])
+        own, foreign = np.array(own, float), np.array(foreign)
+        for name, want in (("turned_by_own_class", own), ("turned_by_as_many", foreign),
+                           ("turned_beyond_own_class", foreign - own)):
+            got = model[name]
+            check(abs(got["value"] - want.mean()) < 1e-9, name, "is", got, "and not", want.mean())
+            check(got["low"] < got["value"] < got["high"], name, got)
+        check(0 < own.mean() < foreign.mean(), "the control tells nothing:", own.mean(), foreign.mean())
+        if ((foreign - own) % 1).any():
+            draw = np.random.default_rng(0).choice(foreign - own, (20000, len(own))).mean(1)
+            for end, q in (("low", 2.5), ("high", 97.5)):
+                got, want = model["turned_beyond_own_class"][end], np.percentile(draw, q)
+                check(abs(got - want) < 0.04, "the control's", end, "is", got, "and not about", want)
 
     def check_choice(self):
         rows, backs = np.array([pixels(v) for v in self.rgb]), np.array([pixels(v) for v in self.back])
@@ -266,6 +322,19 @@ class Run:
             got[name], want[name] = model[name]["value"], value
         for name, value in want.items():
             check(abs(got[name] - value) < 1e-9, name, "is", got[name], "and not", value)
+        front, back = share["noise-fg"], share["noise-bg"]
+        mean = (front + back) / 2
+        check(front != back, "accuracies under noise tell nothing:", front, back)
+        rfs, value = model["relative_foreground_sensitivity"], (back - front) / (2 * min(mean, 1 - mean))
+        check(abs(rfs["value"] - value) < 1e-9 and rfs["low"] <= value <= rfs["high"], "RFS is", rfs, "and not", value)
+        both = np.array([[right[t, "noise-fg"], right[t, "noise-bg"]] for t in every], float)
+        drawn = both[np.random.default_rng(0).integers(0, len(both), (20000, len(both)))].mean(1)
+        mean = drawn.mean(1)
+        with np.errstate(all="ignore"):
+            draws = (drawn[:, 1] - drawn[:, 0]) / (2 * np.minimum(mean, 1 - mean))
+        for end, q in (("low", 2.5), ("high", 97.5)):
+            value = np.percentile(draws[np.isfinite(draws)], q)
+            check(abs(rfs[end] - value) < 0.06, "the", end, "end of RFS is", rfs[end], "and not about", value)
         some = ("accuracy", "suite", "turned_by_some_background", "worst_case_accuracy", "mixed-rand", "no-fg", "plain")
         check(all(0 < want[name] < 1 for name in some), "numbers of 0 or 1 tell nothing:", want)
 
@@ -279,3 +348,4 @@ if __name__ == "__main__":
         run.check_choice()
         run.check_answers()
         run.check_numbers()
+        run.check_control()

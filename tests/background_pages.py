@@ -93,9 +93,10 @@ def visible(text):
 # ---- the page ----
 
 SETS = ("original", "only-fg", "no-fg", "mixed-same", "mixed-rand", "mixed-next", "plain", "noise", "blurred", "only-bg-b",
-        "only-bg-t", "suite")
+        "only-bg-t", "noise-fg", "noise-bg", "suite")
 COLUMNS = {"original": "accuracy", "turned": "turned_by_some_background", "worst case": "worst_case_accuracy",
-           "BG-gap": "bg_gap", "blending": "lost_by_blending"}
+           "own class": "turned_by_own_class", "beyond own": "turned_beyond_own_class", "BG-gap": "bg_gap",
+           "blending": "lost_by_blending"}
 KINDS = ("confidence", "mean of the ", "greatest neuron", "mean of all neurons")
 # The page's words about each cell of the first model's matrices, from below and from the left, when the pointer is there.
 READINGS = """[...document.querySelectorAll('#matrices > div:first-child canvas.variance')].map(c => { const told = [],

@@ -67,10 +67,61 @@ TEST_IN_FOLDER(a_model_of_the_object_is_never_turned)
     assert_true(holds("run/background.json", "No dependence on the background is shown beyond 3"));
     assert_true(r.summary[0].lost.value == 0 && r.summary[0].lost.low == 0 && isnan(r.summary[0].reordered));
     CHECK_NEAR(r.summary[0].turned.value, 0, 0);
+    const spot_background_control *own = &r.summary[0].control;    /* 3 others of each class, 4 backgrounds */
+    assert_true(own->objects == 8 && own->least == 3 && own->most == 3 && own->own.value == 0 && own->foreign.value == 0);
+    assert_true(own->beyond.value == 0 && own->beyond.low < -0.2 && own->beyond.high > 0.2);
+    assert_true(isnan(r.summary[0].rfs.value));        /* it is always right */
     CHECK_NEAR(r.summary[0].steady.value, 1, 0);
     for (int k = 0; k < SPOT_BACKGROUND_MATRICES; k++) assert_true(u->has[k] && isfinite(u->feature[k][0]));
     CHECK_NEAR(u->feature[0][0], 0, 1e-6);             /* the confidence is the same on every background */
     spot_background_close(&r);
+}
+
+/* A background of the own class never turns; 3 of the 4 foreign ones do, unless all 3 are drawn from those that do not. */
+static void check_control(const spot_background_results *r, const spot_background_responses *p)
+{
+    const spot_background_control *k = &r->summary[0].control;
+    double foreign = 0;
+
+    assert_true(p->own == 4 && k->objects == 8 && k->least == 3 && k->most == 3);
+    for (int t = 0; t < 8; t++) {
+        int wrong = 0;
+        for (int j = 0; j < 4; j++) {
+            wrong += p->answer[5 * t + 1 + j] != r->suite->cls[t];
+            assert_int_equal(p->of_own[4 * t + j], j < 3 ? r->suite->cls[t] : -2);
+        }
+        foreign += wrong > 1 ? 1 : wrong ? 0.75 : 0;
+    }
+    CHECK_NEAR(k->own.value, 0, 0);
+    CHECK_NEAR(k->foreign.value, foreign / 8, 1e-12);
+    CHECK_NEAR(k->beyond.value, foreign / 8, 1e-12);
+    assert_true(k->beyond.low > 0 && k->beyond.high <= 1);
+    assert_true(holds("run/background.json", "Of its own class an object has 3 backgrounds; of the 8 objects with one"));
+    assert_true(holds("run/background.json", "So foreign backgrounds turn more than blending alone does"));
+}
+
+/* Backgrounds of the own class are a part of the derived sets, and may be left out alone. */
+TEST_IN_FOLDER(a_run_may_do_without_a_control)
+{
+    spot_ctx c = check_ctx(1);
+    world_model m = { .of_background = true };
+    spot_background_config *cfg = world_config(4);
+    spot_run_report report;
+    spot_background_results r;
+    spot_background_responses p;
+
+    make_world(4, 6);
+    for (int own = 0; own < 3; own++) {
+        cfg->measure.own = own;
+        CHECK_OK(&c, run_world(&c, cfg, own ? own > 1 ? "two" : "one" : "none", &m, 0, 1, &report));
+        CHECK_OK(&c, spot_background_read(&c, &r, in_world(own ? own > 1 ? "two" : "one" : "none")));
+        CHECK_OK(&c, spot_background_responses_read(&c, &p, in_world(own ? own > 1 ? "two" : "one" : "none"), &r.unit[0]));
+        assert_true(p.own == own && r.summary[0].control.most == own && r.summary[0].control.objects == (own ? 8 : 0));
+        assert_true(isnan(r.summary[0].control.beyond.value) == !own);
+        spot_background_responses_free(&p);
+        spot_background_close(&r);
+    }
+    CHECK_CONFIG_FREE(cfg);
 }
 
 TEST_IN_FOLDER(a_model_of_the_background_is_always_turned)
@@ -108,6 +159,7 @@ TEST_IN_FOLDER(a_model_of_the_background_is_always_turned)
         }
     assert_int_equal(sum(u->right[SPOT_SET_SUITE], 2), right);
     CHECK_NEAR(r.summary[0].lost.value, 1 - right / 32.0, 1e-12);
+    check_control(&r, &p);
     assert_true(r.summary[0].lost.low > 0 && r.summary[0].lost.high < 1);
     const int n = spot_worst_pairs(worst, 20, &p, r.suite, false);
     assert_int_equal(n, 8);                            /* one of each target */

@@ -81,7 +81,7 @@ TEST_IN_FOLDER(pictures_are_those_that_the_model_saw)
             seen++;
         }
     }
-    assert_int_equal(seen, 6 * 10);
+    assert_int_equal(seen, 6 * 12);
     CHECK_OK(&c, spot_background_picture(&c, p, rgb, 0, 5 + SPOT_SET_ONLY_FG));
     assert_only_black_behind(rgb);
     CHECK_FAILS(&c, spot_background_picture(&c, p, rgb, 0, 5 + SPOT_SET_SUITE), SPOT_INPUT, "pictures.unknown");

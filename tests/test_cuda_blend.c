@@ -25,6 +25,7 @@ static const int backdrops[][SPOT_OP_SIZES] = {
     { 20, 16, 5, SPOT_BACKDROP_BOX, 255, 0 },
     { 30, 13, 3, SPOT_BACKDROP_BLURRED, 100, 15 }, { 9, 21, 5, SPOT_BACKDROP_BLURRED, 1, 60 },
     { 12, 10, 4, SPOT_BACKDROP_CUT, 0, 0 }, { 11, 9, 2, SPOT_BACKDROP_NOISE, 0, 400 }, { 6, 5, 2, SPOT_BACKDROP_PLAIN, 0, 0 },
+    { 13, 9, 5, SPOT_BACKDROP_NOISE_ON, 128, 640 }, { 9, 14, 5, SPOT_BACKDROP_NOISE_OFF, 128, 640 },
     { 1, 1, 5, SPOT_BACKDROP_TILED, 1, 0 }, { 1, 7, 2, SPOT_BACKDROP_BLURRED, 1, 320 }, { 8, 8, 0, SPOT_BACKDROP_CUT, 0, 0 },
 };
 
@@ -185,7 +186,7 @@ TEST(a_backdrop_out_of_range_is_refused)
 {
     uint8_t pixel[3] = { 0 };
     const struct { spot_backdrop p; const char *words; } bad[] = {
-        { { .kind = SPOT_BACKDROPS, .width = 2, .height = 2 }, "backdrop.sizes: kind 6" },
+        { { .kind = SPOT_BACKDROPS, .width = 2, .height = 2 }, "backdrop.sizes: kind 8" },
         { { .kind = SPOT_BACKDROP_PLAIN, .width = 0, .height = 2 }, "backdrop.sizes: 0 | 2" },
         { { .kind = SPOT_BACKDROP_PLAIN, .width = 2, .height = SPOT_BACKDROP_SIDE + 1 }, "backdrop.sizes: 2 | 8193" },
         { { .kind = SPOT_BACKDROP_PLAIN, .width = 2, .height = 2, .pictures = -1 }, "backdrop.sizes: -1" },
@@ -194,6 +195,8 @@ TEST(a_backdrop_out_of_range_is_refused)
         { { .kind = SPOT_BACKDROP_BLURRED, .width = 2, .height = 2, .least = 1, .sigma = 33 }, "backdrop.sigma: 32" },
         { { .kind = SPOT_BACKDROP_TILED, .width = 2, .height = 2 }, "backdrop.mask: 0" },
         { { .kind = SPOT_BACKDROP_BOX, .width = 2, .height = 2, .least = 256 }, "backdrop.mask: 256" },
+        { { .kind = SPOT_BACKDROP_NOISE_ON, .width = 2, .height = 2, .sigma = 1 }, "backdrop.mask: 0" },
+        { { .kind = SPOT_BACKDROP_NOISE_OFF, .width = 2, .height = 2, .least = 1 }, "backdrop.sigma: 0" },
         { { .kind = SPOT_BACKDROP_CUT, .width = 1, .height = 1, .pictures = 1, .out = pixel },
           "backdrop.array_missing: kind 3" },
         { { .kind = SPOT_BACKDROP_BOX, .width = 1, .height = 1, .pictures = 1, .least = 1, .out = pixel, .rgb = pixel,
@@ -259,6 +262,28 @@ TEST(noise_is_normal)
     make_one(&p);
     assert_memory_equal(out, second, 3 * N);
     free(out), free(second);
+}
+
+/* The noise of NOISE_ON and NOISE_OFF is that of NOISE around the picture's own pixels; no other pixel changes. */
+TEST(noise_lies_on_the_object_or_beside_it)
+{
+    enum { SIDE = 40, N = SIDE * SIDE };
+    uint8_t rgb[3 * N], mask[N], on[3 * N], off[3 * N], all[3 * N];
+    spot_backdrop p = { .kind = SPOT_BACKDROP_NOISE_ON, .width = SIDE, .height = SIDE, .pictures = 1, .least = 128,
+                        .sigma = 30, .seed = { 5, 6 }, .first = 9, .rgb = rgb, .mask = mask, .out = on };
+
+    memset(rgb, 100, sizeof rgb);
+    for (int e = 0; e < N; e++) mask[e] = (uint8_t)(e % SIDE < 15 ? 128 : 127);
+    make_one(&p);
+    p.kind = SPOT_BACKDROP_NOISE_OFF, p.out = off;
+    make_one(&p);
+    p.kind = SPOT_BACKDROP_NOISE, p.out = all, memset(p.colour, 100, 3);
+    make_one(&p);
+    for (int e = 0; e < 3 * N; e++) {
+        const bool object = mask[e / 3] == 128;
+        assert_int_equal(on[e], object ? all[e] : 100);
+        assert_int_equal(off[e], object ? 100 : all[e]);
+    }
 }
 
 int main(void)

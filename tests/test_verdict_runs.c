@@ -56,7 +56,7 @@ static made_run make_run(spot_ctx *c, const char *name, uint64_t seed, const int
         }
         for (int k = 0; k < SPOT_COVERAGES; k++) u->coverage[k] = i == 4 ? NAN : 0.1 * i;
         m.r.cfg->model[i].reliance = -1;
-        CHECK_OK(c, spot_background_responses_take(c, &s, 3, 4, GRID));
+        CHECK_OK(c, spot_background_responses_take(c, &s, 3, 4, 0, GRID));
         memset(s.answer, 0, 3 * 5 * sizeof *s.answer);
         memset(s.derived, 0, 3 * SPOT_BACKGROUND_SETS * sizeof *s.derived);
         memset(s.signal, 0, (size_t)SPOT_BACKGROUND_MATRICES * 3 * 5 * sizeof *s.signal);

@@ -146,6 +146,13 @@ static int levels_of(int levels, int size)
 
 int spot_background_levels(const spot_background_config *cfg) { return levels_of(cfg->measure.levels, cfg->data.size); }
 
+int spot_background_own(const spot_background_config *cfg)
+{
+    const int most = cfg->measure.own < cfg->suite.n ? cfg->measure.own : cfg->suite.n;
+
+    return cfg->measure.sets ? most : 0;
+}
+
 void spot_background_set_levels(spot_background_config *cfg)
 {
     cfg->measure.levels = spot_background_levels(cfg);

@@ -6,7 +6,7 @@
 #include "spotter/background.h"
 #include "study/yaml.h"
 
-enum { SPOT_BACKGROUND_PATH = 1300, SPOT_BACKGROUND_NUMBERS = 2 };
+enum { SPOT_BACKGROUND_PATH = 1300, SPOT_BACKGROUND_NUMBERS = 3 };
 
 /* Defaults of the cuts of learned reliance (bench/studies/background.md says why these). */
 #define SPOT_LEARNED_INVARIANT 0.1
@@ -31,6 +31,9 @@ bool spot_background_has_keywords(const spot_background_config *cfg);
 
 /* Levels of the pyramids: the setting, or where it is 0 by data.size (background.h). */
 int spot_background_levels(const spot_background_config *cfg);
+
+/* Backgrounds of its own class that a target gets, at most. */
+int spot_background_own(const spot_background_config *cfg);
 
 /* Sets the levels of a config and of its variants where they are 0. */
 void spot_background_set_levels(spot_background_config *cfg);

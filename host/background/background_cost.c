@@ -5,7 +5,7 @@
 
 #include "background/background_inputs.h"
 #include "background/background_unit.h"
-#include "background/look/background_look.h"
+#include "background/look/look_batch.h"
 #include "background/suite/suite_encoders.h"
 #include "background/zoo/zoo_make.h"
 #include "formats/picture.h"

@@ -10,7 +10,7 @@ const char *spot_background_set_name(int set)
 {
     static const char *const name[SPOT_BACKGROUND_SETS] = { "original", "only-fg", "no-fg", "mixed-same", "mixed-rand",
                                                             "mixed-next", "plain", "noise", "blurred", "only-bg-b",
-                                                            "only-bg-t", "suite" };
+                                                            "only-bg-t", "noise-fg", "noise-bg", "suite" };
 
     return set >= 0 && set < SPOT_BACKGROUND_SETS ? name[set] : "";
 }

@@ -14,10 +14,11 @@ void spot_background_result_describe(spot_json *j, void *result);
 /* Fills the counts of a result from its responses. */
 void spot_background_count(spot_background_result *u, const spot_background_responses *r, const spot_background_suite *s);
 
-/* DIR/responses/000/model-000003.safetensors. take: memory for n backgrounds of each target and matrices of grid x grid, not
- * set; free it with spot_background_responses_free, also after a failure. */
+/* DIR/responses/000/model-000003.safetensors. take: memory for n backgrounds of each target, `own` of its own class, and
+ * matrices of grid x grid, not set; free it with spot_background_responses_free, also after a failure. */
 void spot_background_responses_path(char *path, size_t size, const char *dir, int unit);
-spot_status spot_background_responses_take(spot_ctx *c, spot_background_responses *r, int targets, int n, int grid);
+spot_status spot_background_responses_take(spot_ctx *c, spot_background_responses *r, int targets, int n, int own,
+                                           int grid);
 spot_status spot_background_responses_write(spot_ctx *c, const spot_background_responses *r, const char *dir, int unit);
 
 #endif

@@ -9,7 +9,7 @@
 #include "background/background_result.h"
 #include "background/background_study.h"
 #include "background/background_unit.h"
-#include "background/look/background_look.h"
+#include "background/look/look_batch.h"
 #include "background/look/model_inputs.h"
 #include "background/suite/suite.h"
 #include "base/folder.h"
@@ -127,7 +127,7 @@ static spot_status check_out(spot_ctx *c, const run *v, const char *out)
 /* Checks what needs no directory, so that a wrong config makes none; then opens it and makes the suite. */
 static spot_status open_run(spot_ctx *c, run *v, const variant_place *p)
 {
-    const int together = spot_look_together(c, v->cfg), pictures = 4 * together, backs = together * v->cfg->suite.n;
+    const int pictures = spot_look_pictures(c, v->cfg), backs = spot_look_together(c, v->cfg) * v->cfg->suite.n;
 
     SPOT_TRY(check_models(c, v));
     SPOT_TRY(check_out(c, v, p->dir));

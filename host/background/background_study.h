@@ -18,6 +18,10 @@ void        spot_background_account_close(spot_background_account *a);
 /* background.json of an account, background.csv and the correlations in the terminal of results. */
 extern const spot_quantity spot_background_parts[], spot_background_counts, spot_background_ranks;
 
+/* Notes on the suite; settings that are not the paper's. */
+void spot_background_tell_suite   (spot_words *w, const spot_background_results *r);
+void spot_background_tell_settings(spot_words *w, const spot_background_results *r);
+
 int spot_background_unreal(const spot_background_suite *s);        /* blends below suite.realness */
 
 /* Writes background.json, background.csv and models.csv if all results are there. r has them then; close it in any case. */

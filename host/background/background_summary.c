@@ -91,6 +91,8 @@ spot_status spot_background_summarise(spot_ctx *c, spot_background_summary *out,
     for (int t = 0; t < s->targets; t++) value[t] = (r->answer[(size_t)t * (size_t)(s->n + 1)] == s->cls[t]) - value[t];
     out->lost = spot_bootstrap_mean(value, s->targets, 3, c->threads, draw);
     how = find_order(c, &out->reordered, r, s);
+    if (how == SPOT_OK) how = spot_background_control_of(c, &out->control, r, s);
+    if (how == SPOT_OK) how = spot_background_sensitivity(c, &out->rfs, r, s);
     out->gap = paired_difference(r, s, SPOT_SET_MIXED_SAME, SPOT_SET_MIXED_RAND);
     out->blending = paired_difference(r, s, SPOT_SET_ORIGINAL, SPOT_SET_MIXED_SAME);
     out->dependence = dependence_of(out, s->classes);

@@ -13,4 +13,10 @@
 spot_status spot_background_summarise(spot_ctx *c, spot_background_summary *out, const spot_background_responses *r,
                                       const spot_background_suite *s, const spot_background_result *u);
 
+/* The control of what the suite turns, and the sensitivity to noise: background.h has both. */
+spot_status spot_background_control_of(spot_ctx *c, spot_background_control *k, const spot_background_responses *r,
+                                       const spot_background_suite *s);
+spot_status spot_background_sensitivity(spot_ctx *c, spot_interval *rfs, const spot_background_responses *r,
+                                        const spot_background_suite *s);
+
 #endif

@@ -94,6 +94,9 @@ static const spot_setting measure[] = {
     S("confidence", NAME, confidence, "the first matrix's response: greatest softmax, or softmax of the true class",
       SPOT_ONE_OF("greatest", "true")),
     S("sets",       SWITCH, sets,     "whether the derived sets are looked at", SPOT_SWITCH, SPOT_DEF(1)),
+    S("own",        INT,  own,        "blends of each target with backgrounds of its own class, the control of what the suite "
+      "turns; at most suite.n, and none without sets", SPOT_IN(0, SPOT_MAX_BACKGROUNDS), SPOT_DEF(SPOT_MAX_BACKGROUNDS),
+      .newer = SPOT_NEWER),
     S("precision",  NAME, precision,  "precision of networks that Spotter runs itself; a GPU is several times as fast in tf32, "
       "a CPU with AMX faster in bf16", SPOT_ONE_OF("fp32", "tf32", "bf16"), .newer = SPOT_NEWER),
     S("grid",       INT,  grid,       "cells a side of a matrix", SPOT_IN(4, SPOT_RBF_GRID), SPOT_DEF(128),

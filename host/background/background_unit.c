@@ -48,11 +48,14 @@ static spot_status take_responses(spot_ctx *c, const spot_background_job *j, exa
     const size_t images = (size_t)s->targets * (size_t)(s->n + 1),
         cells = (size_t)j->cfg->measure.grid * (size_t)j->cfg->measure.grid;
 
-    SPOT_TRY(spot_background_responses_take(c, &e->r, s->targets, s->n, j->cfg->measure.grid));
+    SPOT_TRY(spot_background_responses_take(c, &e->r, s->targets, s->n, spot_background_own(j->cfg),
+                                            j->cfg->measure.grid));
     for (size_t i = 0; i < SPOT_BACKGROUND_MATRICES * images; i++) e->r.signal[i] = NAN;
     for (size_t i = 0; i < SPOT_BACKGROUND_MATRICES * cells; i++) e->r.matrix[i] = NAN;
     for (size_t i = 0; i < (size_t)s->targets * SPOT_BACKGROUND_SETS; i++) e->r.derived[i] = -2;
+    for (size_t i = 0; i < (size_t)s->targets * (size_t)e->r.own; i++) e->r.of_own[i] = -2;
     e->look.signal = e->r.signal, e->look.answer = e->r.answer, e->look.derived = e->r.derived;
+    e->look.of_own = e->r.of_own;
     e->look.most = calloc((size_t)spot_predictor_about(e->look.predictor)->channels + 1, sizeof *e->look.most);
     return e->look.most ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the channels of a model");
 }

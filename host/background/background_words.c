@@ -1,11 +1,12 @@
 /* background_words.c - the results of a study of backgrounds in sentences. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "background/background_study.h"
-#include "spotter/model.h"
 
 enum { NAMED = 4 };            /* models or classes that a sentence names */
+#define NEARLY 0.9             /* shares above it leave no room for a difference */
 
 typedef struct { double value; int index; } ranked;
 
@@ -98,6 +99,36 @@ static void tell_accuracy(spot_words *w, const spot_background_results *r, const
     spot_words_end(w, ".");
 }
 
+/* Blending alone lets some of many backgrounds turn an object; those of its own class say how often. */
+static void tell_control(spot_words *w, const spot_background_result *u, const spot_background_control *k)
+{
+    char number[32];
+
+    if (!k->objects) return;
+    snprintf(number, sizeof number, k->least < k->most ? "%d to %d" : "%d", k->least, k->most);
+    if (k->least == u->n)
+        spot_words_add(w, "As many backgrounds of the object's own class, blended in the same way, turn ");
+    else
+        spot_words_add(w, "Of its own class an object has %s backgrounds; of the %d objects with one or more they turn ",
+                       number, k->objects);
+    add_share(w, k->own);
+    if (k->least < u->n) {
+        spot_words_add(w, ", and as many of the suite would turn ");
+        add_share(w, k->foreign);
+    }
+    spot_words_end(w, ".");
+    if (k->own.value > NEARLY && k->foreign.value > NEARLY) {
+        spot_words_say(w, "So many backgrounds turn nearly every object, whatever their class; the BG-gap, of single ones, "
+                       "tells more");
+        return;
+    }
+    if (k->beyond.low > 0) spot_words_add(w, "So foreign backgrounds turn more than blending alone does, by ");
+    else if (k->beyond.high < 0) spot_words_add(w, "So foreign backgrounds turn less than those of the own class, by ");
+    else spot_words_add(w, "So foreign backgrounds are not shown to turn more than blending alone does: the difference is ");
+    add_points(w, k->beyond);
+    spot_words_end(w, ".");
+}
+
 static void tell_turned(spot_words *w, const spot_background_result *u, const spot_background_summary *m)
 {
     int right = 0, turned = 0;
@@ -112,6 +143,7 @@ static void tell_turned(spot_words *w, const spot_background_result *u, const sp
                        right, u->n, turned);
     add_share(w, m->turned);
     spot_words_end(w, ".");
+    tell_control(w, u, &m->control);
 }
 
 /* Without the object only the background is left, and in no-fg the outline. */
@@ -127,6 +159,18 @@ static void tell_without_object(spot_words *w, const spot_background_results *r,
     add_share(w, v);
     spot_words_say(w, v.low > chance ? ", more than a guess among %d classes would (%.1f %%)"
                                      : "; a guess among %d classes is right on %.1f %%", r->suite->classes, 100 * chance);
+}
+
+static void tell_noise(spot_words *w, const spot_background_summary *m)
+{
+    if (isnan(m->accuracy[SPOT_SET_NOISE_FG].value)) return;
+    spot_words_add(w, "With noise on the object alone it is right on ");
+    add_share(w, m->accuracy[SPOT_SET_NOISE_FG]);
+    spot_words_add(w, ", with noise on the background alone on ");
+    add_share(w, m->accuracy[SPOT_SET_NOISE_BG]);
+    if (!isnan(m->rfs.value)) spot_words_add(w, "; relative foreground sensitivity %.2f", m->rfs.value);
+    if (!isnan(m->rfs.low)) spot_words_add(w, " (%.2f to %.2f)", m->rfs.low, m->rfs.high);
+    spot_words_end(w, ".");
 }
 
 /* Ranked by the low end of the interval, so that 9 of 10 comes before 1 of 1. */
@@ -209,6 +253,24 @@ static void tell_costs(spot_words *w, const spot_background_results *r, ranked *
                    r->unit[v[0].index].name, 100 * v[0].value, r->unit[v[n - 1].index].name, 100 * v[n - 1].value);
 }
 
+/* The models that foreign backgrounds turn more often than those of the objects' own class. */
+static void tell_controls(spot_words *w, const spot_background_results *r, ranked *v)
+{
+    const int n = r->units;
+    int known = 0, above = 0;
+
+    for (int u = 0; u < n; u++) {
+        const spot_interval beyond = r->summary[u].control.beyond;
+        known += !isnan(beyond.value), above += beyond.low > 0;
+        v[u] = (ranked){ beyond.value, u };
+    }
+    if (!known) return;
+    qsort(v, (size_t)n, sizeof *v, by_value);
+    spot_words_say(w, "%d of %d models are turned by foreign backgrounds beyond chance more often than by as many of the "
+                   "object's own class; the most, in percentage points, %.1f of %s, the least %.1f of %s", above, known,
+                   100 * v[0].value, r->unit[v[0].index].name, 100 * v[known - 1].value, r->unit[v[known - 1].index].name);
+}
+
 static void tell_models(spot_words *w, const spot_background_results *r)
 {
     const int n = r->units;
@@ -219,6 +281,7 @@ static void tell_models(spot_words *w, const spot_background_results *r)
     tell_costs(w, r, v);
     for (int u = 0; u < n; u++) v[u] = (ranked){ r->summary[u].turned.value, u };
     tell_order(w, r, v, "Models by the share of recognised objects that some background turns, most first: ");
+    tell_controls(w, r, v);
     for (int u = 0; u < n; u++) v[u] = (ranked){ r->summary[u].accuracy[SPOT_SET_ORIGINAL].value, u };
     tell_order(w, r, v, "Models by accuracy on the original pictures, best first: ");
     free(v);
@@ -235,120 +298,7 @@ static void tell_doubts(spot_words *w, const spot_background_suite *s)
         spot_words_say(w, "%d pictures are few: intervals are wide, and matrices are rough", s->targets);
 }
 
-/* ---- the suite ---- */
-
-int spot_background_unreal(const spot_background_suite *s)
-{
-    const size_t blends = (size_t)s->targets * (size_t)s->n;
-    int unreal = 0;
-
-    for (size_t i = 0; i < blends; i++) unreal += s->unreal[i];
-    return unreal;
-}
-
-static void tell_levels(spot_words *w, const spot_background_suite *s)
-{
-    const size_t blends = (size_t)s->targets * (size_t)s->n;
-    int level[256] = { 0 }, levels = 0;
-
-    for (size_t i = 0; i < blends; i++) {
-        if (s->keyword[i] < 0) continue;
-        level[s->level[i]]++;
-        if (s->level[i] >= levels) levels = s->level[i] + 1;
-    }
-    if (levels < 2) return;
-    spot_words_add(w, "Blends by level of their keyword in the ontology: ");
-    for (int i = 0; i < levels; i++) spot_words_add(w, "%s%d: %d", i ? ", " : "", i, level[i]);
-    spot_words_end(w, ".");
-}
-
-static void tell_left_out(spot_words *w, const spot_background_results *r)
-{
-    const spot_background_suite *s = r->suite;
-    int lone = 0;
-
-    if (s->small + s->large + s->empty)
-        spot_words_say(w, "%d pictures are left out; empty masks: %d, objects too small: %d, too large: %d",
-                       s->small + s->large + s->empty, s->empty, s->small, s->large);
-    if (s->with_class)
-        spot_words_say(w, "%d backgrounds are left out: they show an object of a class or an excluded keyword", s->with_class);
-    if (s->own) spot_words_say(w, "%d times a background was the picture itself and was not taken", s->own);
-    for (int i = 0; i < s->classes; i++) lone += r->unit[0].count[SPOT_SET_ORIGINAL][i] == 1;
-    if (lone && r->cfg->measure.sets)
-        spot_words_say(w, "Classes with one target, and so without a picture of mixed-same: %d", lone);
-}
-
-/* Names the models that a reason has; count: with the pictures that their matrices leave out. */
-static void tell_which(spot_words *w, const spot_background_results *r, bool (*has)(const spot_background_result *u),
-                       const char *reason, bool count)
-{
-    int n = 0, i = 0;
-
-    for (int u = 0; u < r->units; u++) n += has(&r->unit[u]);
-    if (!n) return;
-    spot_words_add(w, "%s: ", reason);
-    for (int u = 0; u < r->units; u++) {
-        if (!has(&r->unit[u])) continue;
-        if (!spot_words_next(w, i++, n, NAMED)) break;
-        spot_words_add(w, "%s", r->unit[u].name);
-        if (count) spot_words_add(w, " %d", r->unit[u].left_out);
-    }
-    spot_words_end(w, ".");
-}
-
-static bool leaves_out(const spot_background_result *u) { return u->left_out > 0; }
-static bool is_without_embedding(const spot_background_result *u) { return !u->dim; }
-
-static void tell_suite(spot_words *w, const spot_background_results *r)
-{
-    const spot_background_suite *s = r->suite;
-    const double blends = (double)s->targets * s->n, realness = r->cfg->suite.realness;
-    const int unreal = spot_background_unreal(s);
-
-    spot_words_say(w, "%d objects, each before %d backgrounds chosen by \"%s\" from %d different ones: %.0f blends, which "
-                   "every model saw. Semantic distance is by %s", s->targets, s->n,
-                   spot_background_choice_name(r->cfg->suite.choice), s->backgrounds, blends, s->encoder);
-    if (r->cfg->measure.precision != SPOT_FP32)
-        spot_words_say(w, "Networks that Spotter runs itself: %s",
-                       spot_precision_name((spot_precision)r->cfg->measure.precision));
-    tell_left_out(w, r);
-    if (!(realness > 0)) spot_words_say(w, "Realness was not tested");
-    else spot_words_say(w, "%d of %.0f blends (%.0f %%) are below the realness of %g: no candidate reached it, and the best "
-                        "one was taken", unreal, blends, 100 * unreal / blends, realness);
-    tell_levels(w, s);
-    tell_which(w, r, leaves_out, "Pictures that the matrices leave out, because their distance is beyond the axes or a number "
-               "is missing", true);
-    tell_which(w, r, is_without_embedding, "One variance matrix instead of four, for want of embeddings", false);
-}
-
-/* ---- settings ---- */
-
-static void tell_settings(spot_words *w, const spot_background_results *r)
-{
-    const spot_background_config *cfg = r->cfg;
-    const spot_background_measure *m = &cfg->measure;
-
-    if (cfg->suite.choice != SPOT_SUITE_ONTOLOGY)
-        spot_words_say(w, "Backgrounds are chosen by \"%s\"; the paper's choice is \"ontology\"",
-                       spot_background_choice_name(cfg->suite.choice));
-    if (cfg->suite.n != 32) spot_words_say(w, "%d backgrounds for each picture; the paper has 32", cfg->suite.n);
-    spot_words_say(w, "Semantic distance is by %s; the paper's is an ensemble of ViT, CLIP, ResNet and VGG",
-                   r->suite->encoder);
-    if (!(cfg->suite.realness > 0)) spot_words_say(w, "Realness is not tested; the paper tests it with DreamSim");
-    else spot_words_say(w, "Realness is 1 - semantic distance, of %g or more; the paper takes DreamSim and names no threshold",
-                        cfg->suite.realness);
-    if (m->kernel != 32 || m->sigma != 10)
-        spot_words_say(w, "The window of the matrices has %d cells, sigma %g; the paper's main setting is 32 and 10",
-                       m->kernel, m->sigma);
-    if (m->neighbours != 32)
-        spot_words_say(w, "A cell without points takes %d nearest ones; the paper 32", m->neighbours);
-    spot_words_say(w, "A matrix has %d x %d cells over distances from 0 to %.3g; the paper names neither", m->grid, m->grid,
-                   (double)r->suite->range);
-    if (m->top != 3) spot_words_say(w, "%d top neurons; the paper has 3", m->top);
-    if (m->confidence) spot_words_say(w, "Confidence is that of the true class; the authors' code takes the greatest");
-    spot_words_say(w, "%d levels of the Laplacian pyramids; the paper names no number", m->levels);
-    if (cfg->data.part < 100) spot_words_say(w, "%d %% of the pictures", cfg->data.part);
-}
+/* ---- all ---- */
 
 spot_status spot_background_tell(spot_ctx *c, spot_background_account *a, const spot_background_results *r)
 {
@@ -362,14 +312,15 @@ spot_status spot_background_tell(spot_ctx *c, spot_background_account *a, const 
         tell_accuracy(w, r, &r->summary[0]);
         tell_turned(w, &r->unit[0], &r->summary[0]);
         tell_without_object(w, r, &r->summary[0]);
+        tell_noise(w, &r->summary[0]);
         tell_classes(w, r, &r->unit[0]);
     } else {
         tell_models(w, r);
         tell_order_of_outputs(w, r);
     }
     tell_doubts(w, r->suite);
-    tell_suite(&a->notes, r);
-    tell_settings(&a->differs, r);
+    spot_background_tell_suite(&a->notes, r);
+    spot_background_tell_settings(&a->differs, r);
     if (a->summary.status || a->notes.status || a->differs.status)
         return spot_fail(c, SPOT_NOMEM, "no memory for the sentences of a study");
     return SPOT_OK;

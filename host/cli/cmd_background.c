@@ -126,9 +126,10 @@ const cli_command cli_background_command = {
     "      --predict 'python3 mine.py' --out runs/mine\n"
     "  spotter merge runs/mine && spotter status runs/mine",
     "Puts each object on other backgrounds and looks at what the model answers: accuracy on the original and on derived sets, "
-    "the share of objects that some background turns, the BG-gap of the Backgrounds Challenge, and variance matrices (Liao and "
-    "Chen 2023). Writes background.json, background.csv and models.csv. Further settings of the config's list vary are run "
-    "on the same models, each in DIR/variants. The same command continues a run that was stopped. `spotter help config "
+    "the share of objects that some background turns and that as many backgrounds of their own class turn, the BG-gap of the "
+    "Backgrounds Challenge, accuracy under noise on the object or on the background, and variance matrices (Liao and Chen "
+    "2023). Writes background.json, background.csv and models.csv. Further settings of the config's list vary are run on the "
+    "same models, each in DIR/variants. The same command continues a run that was stopped. `spotter help config "
     "background` lists the settings.", table, check_options,
     .work = run_background, CLI_OPTIONS(n), .machine = true
 };

@@ -91,6 +91,8 @@ typedef struct {
     int    top;                    /* neurons: those that the foreground alone triggers most; 3 */
     int    confidence;             /* 0: greatest softmax (the authors' code); 1: softmax of the true class */
     int    sets;                   /* 1: also look at the derived sets */
+    int    own;                    /* with sets: so many blends of each target with backgrounds of its own class, those of other
+                                    * targets, their object tiled out; at most suite.n, and at most the other targets */
     int    precision;              /* spot_precision of Spotter's own networks: fp32; tf32 on GPUs; bf16 also on some CPUs */
     int    grid, kernel;           /* cells a side of a matrix; diameter of the window in cells: 128, 32 */
     double sigma;                  /* in cells: 10 */
@@ -205,10 +207,14 @@ typedef struct {
 
 /* The derived sets of the Backgrounds Challenge, and the suite itself. Only-FG: black behind the object. No-FG: the object
  * black. Mixed-Same, -Rand, -Next: the background of another target of the same, any, the next class, with its object tiled
- * out. Only-BG-B, -T: the target's own background without the outline of the object: its bounding box black, or tiled over. */
+ * out. Only-BG-B, -T: the target's own background without the outline of the object: its bounding box black, or tiled over.
+ * Noise: the object before noise. Noise-FG, -BG: the picture with noise added to the object's pixels alone, to all others alone
+ * (the RIVAL10 sets of Moayeri et al. 2022): normal, deviation SPOT_NOISE_SIGMA of 255 levels, one noise for both. */
 typedef enum { SPOT_SET_ORIGINAL, SPOT_SET_ONLY_FG, SPOT_SET_NO_FG, SPOT_SET_MIXED_SAME, SPOT_SET_MIXED_RAND,
                SPOT_SET_MIXED_NEXT, SPOT_SET_PLAIN, SPOT_SET_NOISE, SPOT_SET_BLURRED, SPOT_SET_ONLY_BG_B, SPOT_SET_ONLY_BG_T,
-               SPOT_SET_SUITE, SPOT_BACKGROUND_SETS } spot_background_set;
+               SPOT_SET_NOISE_FG, SPOT_SET_NOISE_BG, SPOT_SET_SUITE, SPOT_BACKGROUND_SETS } spot_background_set;
+
+#define SPOT_NOISE_SIGMA 63.75f        /* a quarter of the range */
 
 const char *spot_background_set_name(int set);         /* "original", "only-fg", ... */
 const char *spot_background_choice_name(int choice);   /* "random", "nearest", ... */
@@ -237,10 +243,11 @@ typedef struct {
 
 /* Its responses: DIR/responses/000/model-000003.safetensors. */
 typedef struct {
-    int    targets, n, sets, grid;
+    int    targets, n, sets, grid, own;
     float *signal;                 /* (matrices, targets, n + 1): original first; NaN where there is none */
     int   *answer;                 /* (targets, n + 1): predicted class; -1: an output that is no class */
     int   *derived;                /* (targets, sets); -2: no such picture */
+    int   *of_own;                 /* (targets, own): before backgrounds of its own class; -2: there are no more */
     float *matrix;                 /* (matrices, grid, grid), row d_j, column d_k */
     float *weight;                 /* (grid, grid): points within a cell */
     void  *owned;
@@ -265,11 +272,26 @@ int spot_worst_pairs(spot_worst_pair *out, int most, const spot_background_respo
  * originals is not shown to be above a guess. */
 typedef enum { SPOT_DEPENDENCE_UNKNOWN, SPOT_DEPENDENCE_NOT_SHOWN, SPOT_DEPENDENCE_SHOWN } spot_background_dependence;
 
+/* What backgrounds of the object's own class turn, of the objects that are right on the original and have others of their class.
+ * An object has as many of them as of the suite (N) where there are so many; they are blended as the suite's are. own: the share
+ * that some of them turn, Wilson. foreign: the share to be expected where an object has as many of the suite's, drawn without
+ * repetition: 1 - C(N - w, k) / C(N, k) for one that w of the N turn and that has k of its class. beyond: foreign less own.
+ * Where the differences of all objects are -1, 0 or 1, intervals are Wilson's and Tango's for pairs; else a bootstrap's over
+ * objects. NaN without such objects. */
+typedef struct {
+    int objects, least, most;   /* so many; the fewest and the most backgrounds of its own class that one has */
+    spot_interval own, foreign, beyond;
+} spot_background_control;
+
 /* The numbers of one model that a user reads first. */
 typedef struct {
     spot_interval accuracy[SPOT_BACKGROUND_SETS];  /* over pictures, Wilson; suite: bootstrap over targets */
     spot_interval gap;          /* BG-gap: Mixed-Same less Mixed-Rand, Tango's interval of pairs */
     spot_interval turned;       /* share of the targets right on the original that some background turns */
+    spot_background_control control;       /* of `turned` */
+    spot_interval rfs;          /* relative foreground sensitivity (Moayeri et al. 2022): with a and b the accuracies on noise-bg
+                                 * and noise-fg and m their mean, (a - b) / (2 min(m, 1 - m)): -1 to 1, above 0 where noise on
+                                 * the object costs more. Bootstrap over targets. NaN where m is 0 or 1 */
     spot_interval steady;       /* worst-case accuracy: right on the original and all N */
     spot_interval lost;         /* accuracy on the original less that on the suite, paired bootstrap over targets */
     spot_interval blending;     /* accuracy on the original less that on Mixed-Same, of the targets that have it: the cost of

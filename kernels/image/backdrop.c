@@ -83,7 +83,13 @@ static void make_picture(const spot_backdrop *p, int i, float *scratch)
         for (size_t e = 0; e < pixels; e++) memcpy(out + 3 * e, p->colour, 3);
         break;
     case SPOT_BACKDROP_NOISE:
-        for (size_t e = 0; e < pixels; e++) spot_backdrop_noise(out + 3 * e, p, i, (int)e);
+        for (size_t e = 0; e < pixels; e++) spot_backdrop_noise(out + 3 * e, p, p->colour, i, (int)e);
+        break;
+    case SPOT_BACKDROP_NOISE_ON:
+    case SPOT_BACKDROP_NOISE_OFF:
+        for (size_t e = 0; e < pixels; e++)
+            if (spot_backdrop_is_still(p, mask[e])) memcpy(out + 3 * e, rgb + 3 * e, 3);
+            else spot_backdrop_noise(out + 3 * e, p, rgb + 3 * e, i, (int)e);
         break;
     case SPOT_BACKDROP_CUT:
         for (size_t e = 0; e < pixels; e++) spot_backdrop_cut(out + 3 * e, p, rgb + 3 * e, mask[e]);
@@ -132,8 +138,9 @@ static bool is_of_picture(const spot_backdrop *p) { return p->kind != SPOT_BACKD
 
 static spot_status check_backdrop(spot_ctx *c, int q, const spot_backdrop *p)
 {
-    const bool noise = p->kind == SPOT_BACKDROP_NOISE, blurred = p->kind == SPOT_BACKDROP_BLURRED;
+    const bool noise = spot_backdrop_is_noise(p->kind), blurred = p->kind == SPOT_BACKDROP_BLURRED;
     const bool boxed = p->kind == SPOT_BACKDROP_BOX || p->kind == SPOT_BACKDROP_TILED;
+    const bool parted = boxed || blurred || (noise && p->kind != SPOT_BACKDROP_NOISE);
 
     if ((unsigned)p->kind >= SPOT_BACKDROPS || p->width < 1 || p->width > SPOT_BACKDROP_SIDE || p->height < 1
         || p->height > SPOT_BACKDROP_SIDE || p->pictures < 0)
@@ -143,7 +150,7 @@ static spot_status check_backdrop(spot_ctx *c, int q, const spot_backdrop *p)
         return spot_fail(c, SPOT_INVALID, "{backdrop.sigma} backdrop.make, problem %d: sigma is %g; above 0, at most %d", q,
                          p->sigma,
                          noise ? 255 : SPOT_BACKDROP_SIGMA);
-    if ((boxed || blurred) && (p->least < 1 || p->least > 255))
+    if (parted && (p->least < 1 || p->least > 255))
         return spot_fail(c, SPOT_INVALID, "{backdrop.mask} backdrop.make, problem %d: an object from a mask of %d on; from 1 "
                          "to 255", q, p->least);
     if (p->pictures && (!p->out || (is_of_picture(p) && (!p->rgb || !p->mask)) || (boxed && !p->box)))

@@ -44,7 +44,11 @@ static __global__ void __launch_bounds__(THREADS) make_kernel(const __grid_const
         if (p.kind == SPOT_BACKDROP_PLAIN) {
             for (int k = 0; k < 3; k++) out[k] = p.colour[k];
         } else if (p.kind == SPOT_BACKDROP_NOISE) {
-            spot_backdrop_noise(out, &p, i, e);
+            spot_backdrop_noise(out, &p, p.colour, i, e);
+        } else if (p.kind == SPOT_BACKDROP_NOISE_ON || p.kind == SPOT_BACKDROP_NOISE_OFF) {
+            const uint8_t *rgb = p.rgb + 3 * at;
+            if (!spot_backdrop_is_still(&p, p.mask[at])) spot_backdrop_noise(out, &p, rgb, i, e);
+            else for (int k = 0; k < 3; k++) out[k] = rgb[k];
         } else if (p.kind == SPOT_BACKDROP_CUT) {
             spot_backdrop_cut(out, &p, p.rgb + 3 * at, p.mask[at]);
         } else {

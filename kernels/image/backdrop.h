@@ -10,6 +10,8 @@
  *   SPOT_BACKDROP_TILED     the picture with the bounding box filled by tiles, from its corner on. The tile is the largest
  *                           rectangle of the picture beside the box: the strip to its left, to its right, above or below, the
  *                           first of equal ones. Without any, the box has the colour
+ *   SPOT_BACKDROP_NOISE_ON  the picture with normal noise of deviation sigma added to the object's pixels alone
+ *   SPOT_BACKDROP_NOISE_OFF the same on all other pixels
  *
  * In the paper's words: Only-FG is the picture blended on PLAIN black; No-FG is CUT in black; Only-BG-B is BOX in black;
  * Only-BG-T is TILED; Mixed-Same, Mixed-Rand and Mixed-Next are the picture blended on TILED of a donor, whose class the caller
@@ -30,18 +32,18 @@
 
 typedef enum {
     SPOT_BACKDROP_PLAIN, SPOT_BACKDROP_NOISE, SPOT_BACKDROP_BLURRED, SPOT_BACKDROP_CUT, SPOT_BACKDROP_BOX, SPOT_BACKDROP_TILED,
-    SPOT_BACKDROPS
+    SPOT_BACKDROP_NOISE_ON, SPOT_BACKDROP_NOISE_OFF, SPOT_BACKDROPS
 } spot_backdrop_kind;
 
 typedef struct {
     spot_backdrop_kind kind;
     int            width, height, pictures;
-    const uint8_t *rgb;            /* (pictures, height, width, 3); BLURRED, CUT, BOX, TILED */
+    const uint8_t *rgb;            /* (pictures, height, width, 3); all kinds but PLAIN and NOISE */
     const uint8_t *mask;           /* (pictures, height, width), 255: the object; the same */
-    int            least;          /* from 1 to 255; BLURRED, BOX, TILED */
+    int            least;          /* from 1 to 255; BLURRED, BOX, TILED, NOISE_ON, NOISE_OFF */
     uint8_t        colour[3];
-    float          sigma;          /* NOISE: above 0; BLURRED: above 0, at most SPOT_BACKDROP_SIGMA */
-    spot_seed      seed;           /* NOISE: picture i has the address (first + i) */
+    float          sigma;          /* NOISE, NOISE_ON, NOISE_OFF: above 0, at most 255; BLURRED: at most SPOT_BACKDROP_SIGMA */
+    spot_seed      seed;           /* the same three: picture i has the address (first + i), one noise for all of them */
     uint32_t       first;
     uint8_t       *out;            /* (pictures, height, width, 3) */
     int           *box;            /* (pictures, 4): BOX and TILED write first column, first row, and the ends of both; all 0

@@ -46,13 +46,25 @@ static inline SPOT_HD spot_backdrop_rect spot_backdrop_tile(spot_backdrop_rect b
 
 static inline SPOT_HD uint8_t spot_backdrop_byte(double v) { return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : (int)(v + 0.5)); }
 
-/* A pixel of noise: of its two blocks of random words six words are used. */
-static inline SPOT_HD void spot_backdrop_noise(uint8_t *out, const spot_backdrop *p, int picture, int pixel)
+static inline SPOT_HD bool spot_backdrop_is_noise(spot_backdrop_kind kind)
+{
+    return kind == SPOT_BACKDROP_NOISE || kind == SPOT_BACKDROP_NOISE_ON || kind == SPOT_BACKDROP_NOISE_OFF;
+}
+
+/* Whether NOISE_ON or NOISE_OFF leaves a pixel as it is. */
+static inline SPOT_HD bool spot_backdrop_is_still(const spot_backdrop *p, int mask)
+{
+    return (mask >= p->least) != (p->kind == SPOT_BACKDROP_NOISE_ON);
+}
+
+/* A pixel with noise around `mean` (3): of its two blocks of random words six words are used. */
+static inline SPOT_HD void spot_backdrop_noise(uint8_t *out, const spot_backdrop *p, const uint8_t *mean, int picture,
+                                               int pixel)
 {
     spot_rng r = spot_philox_at(p->seed.seed, SPOT_RNG_BACKDROP, p->seed.ec, p->first + (uint32_t)picture);
 
     r.counter[0] = 2 * (uint32_t)pixel;
-    for (int k = 0; k < 3; k++) out[k] = spot_backdrop_byte(p->colour[k] + p->sigma * spot_philox_normal(&r));
+    for (int k = 0; k < 3; k++) out[k] = spot_backdrop_byte(mean[k] + p->sigma * spot_philox_normal(&r));
 }
 
 static inline SPOT_HD void spot_backdrop_cut(uint8_t *out, const spot_backdrop *p, const uint8_t *rgb, int mask)

@@ -139,12 +139,13 @@ TEST_WITH(an_ec_stays_within_its_budget, set_up, tear_down)
 
 /* -- a model examined on backgrounds ------------------------------------------------------------------------------ */
 
-enum { TARGETS = 4, N = 2, SETS = SPOT_BACKGROUND_SETS - 2, LOOKS = TARGETS * (1 + N + SETS), WIDTH = 16 };
+enum { TARGETS = 4, N = 2, SETS = SPOT_BACKGROUND_SETS - 2, OWN = 1, LOOKS = TARGETS * (1 + N + OWN + SETS), WIDTH = 16 };
 
-/* Squares of targets and donors go in with their masks, the backgrounds without; logits, embeddings and channels come back. */
+/* Squares of targets and donors go in with their masks, each target of a class of two as the donor of the other, too; the
+ * backgrounds go without; logits, embeddings and channels come back. */
 static void check_look(const spot_emulator_calls *calls)
 {
-    const long long square = 3 * SIDE * SIDE, channels = spot_look_channels(SPOT_ARCH_RESNET18, WIDTH), donors = 3 * TARGETS;
+    const long long square = 3 * SIDE * SIDE, channels = spot_look_channels(SPOT_ARCH_RESNET18, WIDTH), donors = (3 + OWN) * TARGETS;
     const char *const look = "background/look";
     const long long in = calls->count(look, "bytes_in"), out = calls->count(look, "bytes_out");
 

@@ -13,6 +13,7 @@ typedef struct {
     float *signal;                 /* (matrices, targets, n + 1) */
     int   *answer;                 /* (targets, n + 1) */
     int   *derived;                /* (targets, SPOT_BACKGROUND_SETS); -2: no such picture */
+    int   *of_own;                 /* (targets, own): before backgrounds of its own class; -2: there are no more */
     float *most;                   /* (channels): greatest activation on a blend */
     float *logit, *embedding, *channel;    /* scratch of a batch */
     spot_status failed;            /* SPOT_INPUT: it answered wrongly, and was left out from then on ... */
@@ -27,14 +28,9 @@ typedef struct {
     int models;
 } spot_background_look;
 
-/* Fills signal, answer, derived and most of all models, which the caller gives with signal NaN, derived -2 and most 0. A model
- * that fails (SPOT_INPUT) does not stop the others. */
+/* Fills signal, answer, derived, of_own and most of all models, which the caller gives with signal NaN, derived and of_own -2,
+ * and most 0. A model that fails (SPOT_INPUT) does not stop the others. */
 spot_status spot_look_all(spot_ctx *c, const spot_background_look *l);
-
-/* Targets that are looked at together, images of one target, and the memory of a look without the models. */
-int    spot_look_together(const spot_ctx *c, const spot_background_config *cfg);
-int    spot_look_images(const spot_background_config *cfg);
-size_t spot_look_memory(const spot_ctx *c, const spot_background_config *cfg);
 
 /* One picture of a target as the models see it: rgb (size, size, 3); image 0: the original, 1 .. n: the blends, n + 1 + k:
  * derived set k. SPOT_INPUT where there is none. For reports. */

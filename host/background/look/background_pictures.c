@@ -75,6 +75,7 @@ spot_status spot_background_pictures_open(spot_ctx *c, spot_background_pictures 
     if (p) p->cfg = malloc(sizeof *p->cfg);
     if (!p || !p->cfg) return free(p), spot_fail(c, SPOT_NOMEM, "no memory for the pictures of a run");
     *p->cfg = *r->cfg;
+    p->cfg->measure.own = 0;
     s = open_inputs(c, p);
     if (s == SPOT_OK && !other) s = check_inputs(c, p, r);
     if (s == SPOT_OK) s = spot_background_squares(c, &p->in, MOST_SQUARES, 8, r->suite->n + 1);

@@ -12,23 +12,25 @@ void spot_background_responses_path(char *path, size_t size, const char *dir, in
     snprintf(path, size, "%s/responses/%03d/model-%06d.safetensors", dir, unit / SPOT_ECS_A_FOLDER, unit);
 }
 
-spot_status spot_background_responses_take(spot_ctx *c, spot_background_responses *r, int targets, int n, int grid)
+spot_status spot_background_responses_take(spot_ctx *c, spot_background_responses *r, int targets, int n, int own, int grid)
 {
     const size_t images = (size_t)targets * (size_t)(n + 1), cells = (size_t)grid * (size_t)grid;
 
-    *r = (spot_background_responses){ .targets = targets, .n = n, .sets = SPOT_BACKGROUND_SETS, .grid = grid };
+    *r = (spot_background_responses){ .targets = targets, .n = n, .sets = SPOT_BACKGROUND_SETS, .grid = grid, .own = own };
     r->signal = malloc(SPOT_BACKGROUND_MATRICES * images * sizeof *r->signal);
     r->answer = malloc(images * sizeof *r->answer);
     r->derived = malloc((size_t)targets * SPOT_BACKGROUND_SETS * sizeof *r->derived);
+    r->of_own = malloc(((size_t)targets * (size_t)own + 1) * sizeof *r->of_own);
     r->matrix = malloc(SPOT_BACKGROUND_MATRICES * cells * sizeof *r->matrix);
     r->weight = malloc(cells * sizeof *r->weight);
-    return r->signal && r->answer && r->derived && r->matrix && r->weight
+    return r->signal && r->answer && r->derived && r->of_own && r->matrix && r->weight
          ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the responses to %zu pictures", images);
 }
 
 void spot_background_responses_free(spot_background_responses *r)
 {
-    free(r->signal), free(r->answer), free(r->derived), free(r->matrix), free(r->weight), free(r->owned);
+    free(r->signal), free(r->answer), free(r->derived), free(r->of_own), free(r->matrix), free(r->weight);
+    free(r->owned);
     *r = (spot_background_responses){ 0 };
 }
 
@@ -48,6 +50,7 @@ spot_status spot_background_responses_write(spot_ctx *c, const spot_background_r
         tensor_of("answer", SPOT_I32, r->answer, 2, r->targets, images, 0),
         tensor_of("derived", SPOT_I32, r->derived, 2, r->targets, r->sets, 0),
         tensor_of("matrix", SPOT_F32, r->matrix, 3, SPOT_BACKGROUND_MATRICES, r->grid, r->grid),
+        tensor_of("own", SPOT_I32, r->of_own, 2, r->targets, r->own, 0),
         tensor_of("signal", SPOT_F32, r->signal, 3, SPOT_BACKGROUND_MATRICES, r->targets, images),
         tensor_of("weight", SPOT_F32, r->weight, 2, r->grid, r->grid, 0),
     };
@@ -55,7 +58,19 @@ spot_status spot_background_responses_write(spot_ctx *c, const spot_background_r
 
     spot_background_responses_path(path, sizeof path, dir, unit);
     SPOT_TRY(spot_folder_of(c, path));
-    return spot_tensors_save(c, path, tensor, 5);
+    return spot_tensors_save(c, path, tensor, 6);
+}
+
+/* The answers before backgrounds of the object's own class: none where the run looked at none. */
+static spot_status read_own(spot_ctx *c, spot_background_responses *r, const spot_tensors *t, int classes, const char *path)
+{
+    const spot_tensor *own = spot_tensors_find(t, "own");
+
+    if (!own || own->rank != 2 || own->dim[0] != r->targets || own->dim[1] < 0 || own->dim[1] > SPOT_MAX_BACKGROUNDS)
+        return spot_fail(c, SPOT_INPUT, "%s: the tensor own is not what this program writes", path);
+    r->own = (int)own->dim[1];
+    if (!r->own) return SPOT_OK;
+    return spot_field_ints(c, &r->of_own, t, "own", (size_t)r->targets * (size_t)r->own, -2, classes - 1, path);
 }
 
 spot_status spot_background_responses_read(spot_ctx *c, spot_background_responses *r, const char *dir,
@@ -82,6 +97,7 @@ spot_status spot_background_responses_read(spot_ctx *c, spot_background_response
     if (s == SPOT_OK) s = spot_field_ints(c, &r->answer, &t, "answer", images, -1, u->classes - 1, path);
     if (s == SPOT_OK)
         s = spot_field_ints(c, &r->derived, &t, "derived", (size_t)u->targets * SPOT_BACKGROUND_SETS, -2, u->classes - 1, path);
+    if (s == SPOT_OK) s = read_own(c, r, &t, u->classes, path);
     spot_tensors_close(&t);
     return s;
 }

@@ -7,15 +7,16 @@
 #include "image/backdrop.h"
 #include "spotter/rng.h"
 
-enum { GREY = 128, OBJECT = 128 };
+enum { GREY = 128, OBJECT = 128, OWN = 1 << 16 };      /* OWN: an index that no derived set has */
 static const float noise_sigma = 64, blur_share = 1.0f / 16;       /* deviation of the noise; sigma of the blur, of a side */
 
-bool spot_set_is_without_object(int set)
+bool spot_set_is_in_place(int set)
 {
-    return set == SPOT_SET_NO_FG || set == SPOT_SET_ONLY_BG_B || set == SPOT_SET_ONLY_BG_T;
+    return set == SPOT_SET_NO_FG || set == SPOT_SET_ONLY_BG_B || set == SPOT_SET_ONLY_BG_T || set == SPOT_SET_NOISE_FG
+        || set == SPOT_SET_NOISE_BG;
 }
 
-bool spot_set_is_blend(int set) { return set > SPOT_SET_ORIGINAL && set < SPOT_SET_SUITE && !spot_set_is_without_object(set); }
+bool spot_set_is_blend(int set) { return set > SPOT_SET_ORIGINAL && set < SPOT_SET_SUITE && !spot_set_is_in_place(set); }
 
 /* ---- donors ---- */
 
@@ -52,6 +53,21 @@ int spot_set_donor(const spot_background_suite *s, uint64_t seed, int t, int set
     return donor >= t ? donor + 1 : donor;     /* never the target itself */
 }
 
+/* Each of the others is taken with the chance that is left for it. */
+int spot_own_donors(const spot_background_suite *s, uint64_t seed, int t, int most, int *donor)
+{
+    spot_rng r = spot_rng_at(seed, SPOT_RNG_DONOR, (uint32_t)s->target_number[t], OWN);
+    int from, to, n = 0;
+
+    class_range(s, s->cls[t], &from, &to);
+    for (int d = from, left = to - from - 1; d < to && n < most; d++) {
+        if (d == t) continue;
+        if (left <= most - n || (int)spot_rng_below(&r, (uint32_t)left) < most - n) donor[n++] = d;
+        left--;
+    }
+    return n;
+}
+
 /* ---- pictures ---- */
 
 static spot_backdrop problem_of(const spot_set_picture *p, int size, uint64_t seed)
@@ -66,6 +82,10 @@ static spot_backdrop problem_of(const spot_set_picture *p, int size, uint64_t se
     case SPOT_SET_PLAIN:   b.kind = SPOT_BACKDROP_PLAIN; break;
     case SPOT_SET_NOISE:
         b.kind = SPOT_BACKDROP_NOISE, b.sigma = noise_sigma, b.seed.seed = seed, b.first = (uint32_t)p->number;
+        break;
+    case SPOT_SET_NOISE_FG: case SPOT_SET_NOISE_BG:
+        b.kind = p->set == SPOT_SET_NOISE_FG ? SPOT_BACKDROP_NOISE_ON : SPOT_BACKDROP_NOISE_OFF;
+        b.sigma = SPOT_NOISE_SIGMA, b.seed.seed = seed, b.first = (uint32_t)p->number;
         break;
     case SPOT_SET_BLURRED:
         b.kind = SPOT_BACKDROP_BLURRED, b.sigma = blur_share * (float)size;

@@ -1,5 +1,6 @@
 /* derived_sets.h - the sets that are derived of the targets beside the suite: those of the Backgrounds Challenge (Xiao et al.
- * 2021: only-fg, no-fg, only-bg-b, only-bg-t, mixed-same, -rand and -next) and plain, noise and blurred. */
+ * 2021: only-fg, no-fg, only-bg-b, only-bg-t, mixed-same, -rand and -next), those of Moayeri et al. 2022 (noise-fg, noise-bg),
+ * and plain, noise and blurred; and the backgrounds of its own class that a target gets. */
 #ifndef SPOTTER_DERIVED_SETS_H
 #define SPOTTER_DERIVED_SETS_H
 
@@ -9,12 +10,16 @@
  * none. */
 int spot_set_donor(const spot_background_suite *s, uint64_t seed, int t, int set);
 
-/* Whether the set is the target's own background, the object gone: no-fg and both only-bg. Whether it is a blend of the target
- * with a background of the set's making: all but these, original and the suite. */
-bool spot_set_is_without_object(int set);
+/* The other targets of t's class whose backgrounds it gets beside the derived sets: all of them, or `most` drawn without
+ * repetition, in order. donor (most). Returns how many. */
+int spot_own_donors(const spot_background_suite *s, uint64_t seed, int t, int most, int *donor);
+
+/* Whether the set is the target's picture, changed in place: no-fg, both only-bg, noise-fg and noise-bg. Whether it is a blend
+ * of the target with a background of the set's making: all but these, original and the suite. */
+bool spot_set_is_in_place(int set);
 bool spot_set_is_blend(int set);
 
-/* A picture of a set that is to be made: the background of a blend, or of a set without the object the picture itself. All lie
+/* A picture of a set that is to be made: the background of a blend, or of a set in place the picture itself. All lie
  * in the memory of c's device. */
 typedef struct {
     int set, number;               /* number: of the target's picture, for the noise */

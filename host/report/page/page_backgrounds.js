@@ -7,6 +7,7 @@ const SET_NAMES = { "original": "original", "only-fg": "object alone (only-fg)",
   "mixed-next": "background of the next class (mixed-next)", "plain": "grey background (plain)",
   "noise": "noise behind (noise)", "blurred": "blurred background (blurred)",
   "only-bg-b": "object's box black (only-bg-b)", "only-bg-t": "object tiled over (only-bg-t)",
+  "noise-fg": "noise on the object (noise-fg)", "noise-bg": "noise on the background (noise-bg)",
   "suite": "backgrounds of the suite (suite)" };
 const TURNED = "turned_by_some_background";
 let study, models, classes, shown;
@@ -93,7 +94,8 @@ function drawSets() {
     });
   });
   $("sets").append(h("p", { class: "key-line" }, "Lines are 95 % intervals: Wilson’s over pictures; of the suite from a " +
-    "bootstrap over objects. The sets are those of the Backgrounds Challenge, made from your pictures and masks."));
+    "bootstrap over objects. The sets are those of the Backgrounds Challenge, with noise on a part of the picture as in " +
+    "RIVAL10 (a quarter of the range), made from your pictures and masks."));
 }
 
 function example() {
