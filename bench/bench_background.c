@@ -210,7 +210,7 @@ static void close_state(spot_ctx *c, void *p)
 static spot_status run(spot_ctx *c, void *p)
 {
     background_state *s = p;
-    const spot_background_look l = { &s->in, &s->suite, &s->cfg, &s->model, 1 };
+    const spot_background_look l = { &s->in, &s->suite, &s->cfg, &s->model, 1, NULL };
 
     SPOT_TRY(spot_look_all(c, &l));
     return spot_background_matrices(c, &s->r, &s->u, &s->suite, &s->cfg);
@@ -220,7 +220,7 @@ static spot_status run(spot_ctx *c, void *p)
 static spot_status check(spot_ctx *c, void *p)
 {
     background_state *s = p;
-    const spot_background_look l = { &s->in, &s->suite, &s->cfg, &s->model, 1 };
+    const spot_background_look l = { &s->in, &s->suite, &s->cfg, &s->model, 1, NULL };
     const int side = s->cfg.data.size, t = s->suite.targets - 1;
     uint8_t *rgb = malloc(3 * (size_t)side * (size_t)side);
     float logit[CLASSES];

@@ -100,6 +100,32 @@ static void check_control(const spot_background_results *r, const spot_backgroun
     assert_true(holds("run/background.json", "So foreign backgrounds turn more than blending alone does"));
 }
 
+static struct { double last; int parts; } told;
+
+/* Progress of the units never goes back. */
+static void watch(void *user, const spot_progress *p)
+{
+    (void)user;
+    if (strcmp(p->stage, "background")) return;
+    assert_true(p->done >= told.last && p->total == 1);
+    told.parts += p->done > told.last && p->done < p->total;
+    told.last = p->done;
+}
+
+/* A look of a model is a part of its unit, so that the time left is known from the beginning on. */
+TEST_IN_FOLDER(progress_follows_the_look)
+{
+    spot_ctx c = check_ctx(1);
+    world_model m = { .of_background = false };
+    spot_run_report report;
+
+    make_world(12, 6);
+    c.on_progress = watch;
+    memset(&told, 0, sizeof told);
+    run(&c, "run", &m, 4, &report);
+    assert_true(told.last == 1 && told.parts == 3);    /* batches of 11 targets */
+}
+
 /* Backgrounds of the own class are a part of the derived sets, and may be left out alone. */
 TEST_IN_FOLDER(a_run_may_do_without_a_control)
 {

@@ -242,7 +242,7 @@ static spot_status open_models(spot_ctx *c, spot_work *w, const spot_background_
 static spot_status look_together(spot_ctx *c, spot_work *w, const spot_background_job *j, examined *e, int n)
 {
     spot_look_model *model = calloc((size_t)n + 1, sizeof *model);
-    spot_background_look l = { j->in, j->suite, j->cfg, model, n };
+    spot_background_look l = { j->in, j->suite, j->cfg, model, n, w };
     spot_status s;
 
     if (!model) return spot_fail(c, SPOT_NOMEM, "no memory for %d models", n);
@@ -254,7 +254,7 @@ static spot_status look_together(spot_ctx *c, spot_work *w, const spot_backgroun
         e[i].look.failed = model[i].failed;
         memcpy(e[i].look.why, model[i].why, sizeof e[i].look.why);
         s = keep_result(c, w, j, &e[i]);
-        if (s == SPOT_OK) spot_work_tell(c, w, e[i].look.name);
+        if (s == SPOT_OK) spot_work_tell_within(c, w, SPOT_LOOK_SHARE * (n - 1 - i), e[i].look.name);
     }
     free(model);
     return s;

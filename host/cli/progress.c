@@ -23,8 +23,9 @@ double cli_progress_share(const cli_progress *k)
  * units have a bar of their own. */
 static bool has_own_bar(const char *stage)
 {
-    return !strcmp(stage, "base") || !strcmp(stage, "backgrounds") || !strncmp(stage, "plant: ", 7)
-        || !strncmp(stage, "zoo: ", 5) || !strncmp(stage, "examine: ", 9);
+    return !strcmp(stage, "base") || !strcmp(stage, "backgrounds") || !strcmp(stage, "masks")
+        || !strncmp(stage, "plant: ", 7) || !strncmp(stage, "zoo: ", 5) || !strncmp(stage, "examine: ", 9)
+        || !strncmp(stage, "encode ", 7);
 }
 
 /* Stages that count the units of a run. */

@@ -294,8 +294,7 @@ static spot_status run_rounds(spot_ctx *c, searcher *v)
         SPOT_TRY(do_round(c, v));
         while (v->points < v->search.points && spot_examine_asked(&v->search, v->points) <= v->asked)
             SPOT_TRY(end_point(c, v));
-        spot_tell(c, w->study->name, -1, w->already + w->done + (double)g->problems * v->asked / v->budget, w->planned,
-                  spot_examine_label(g->examiner));
+        spot_work_tell_within(c, w, (double)g->problems * v->asked / v->budget, spot_examine_label(g->examiner));
         if (spot_clock() - v->written > EVERY + 20 * v->took) SPOT_TRY(write_histories(c, v));
     }
     return SPOT_OK;

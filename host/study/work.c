@@ -253,12 +253,15 @@ static spot_status compute_batch(spot_ctx *c, spot_work *w, const int *unit, int
     return s;
 }
 
-void spot_work_tell(spot_ctx *c, const spot_work *w, const char *note)
+void spot_work_tell_within(spot_ctx *c, const spot_work *w, double more, const char *note)
 {
-    const double planned = w->planned, done = w->missing_count && w->tried >= w->missing_count ? planned : w->already + w->done;
+    const double planned = w->planned;
+    const double done = w->missing_count && w->tried >= w->missing_count ? planned : w->already + w->done + more;
 
     spot_tell(c, w->study->name, -1, w->run * planned + done, (w->runs > 1 ? w->runs : 1) * planned, note);
 }
+
+void spot_work_tell(spot_ctx *c, const spot_work *w, const char *note) { spot_work_tell_within(c, w, 0, note); }
 
 static spot_status compute_all(spot_ctx *c, spot_work *w)
 {

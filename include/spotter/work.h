@@ -164,6 +164,9 @@ void        spot_work_close(spot_work *w);
 /* Tells the progress how many units are done, of all runs. note: the name of the last one, or "". */
 void spot_work_tell(spot_ctx *c, const spot_work *w, const char *note);
 
+/* The same with units in work, of which `more` is done in all: 2.5 of 5 that are half done. */
+void spot_work_tell_within(spot_ctx *c, const spot_work *w, double more, const char *note);
+
 /* A study's compute calls these. keep: writes a unit's segment and counts it. find: counts the segment if another process has
  * written one in the meantime. skip: the unit could not be finished; the next run computes it. */
 spot_status spot_work_keep(spot_ctx *c, spot_work *w, int unit, void *result);

@@ -4,6 +4,7 @@
 #define SPOTTER_BACKGROUND_LOOK_H
 
 #include "background/background_inputs.h"
+#include "spotter/work.h"
 
 /* One model. */
 typedef struct {
@@ -26,7 +27,11 @@ typedef struct {
     const spot_background_config *cfg;
     spot_look_model *model;
     int models;
+    const spot_work *work;         /* its progress hears of the look: SPOT_LOOK_SHARE of a unit; NULL: nobody does */
 } spot_background_look;
+
+/* The matrices take the rest of a model's time, about. */
+#define SPOT_LOOK_SHARE 0.95
 
 /* Fills signal, answer, derived, of_own and most of all models, which the caller gives with signal NaN, derived and of_own -2,
  * and most 0. A model that fails (SPOT_INPUT) does not stop the others. */
