@@ -174,6 +174,22 @@ TEST(threads_leave_no_trace)
 }
 
 /* A broken pixel must reach the loss. (A fused ReLU may eat it: conv.h.) */
+/* A thread has one scratchpad, however many lanes it runs. */
+TEST(scratch_grows_with_threads_and_not_with_lanes)
+{
+    const spot_conv_shape s = { .rows = 64, .lanes = 8, .size = 16, .ci = 32, .co = 32, .k = 3, .stride = 1 };
+    size_t bytes[2];
+
+    for (int i = 0; i < 2; i++) {
+        spot_ctx c = check_ctx(i ? 8 : 1);
+        spot_conv *plan;
+        CHECK_OK(&c, spot_conv_open(&c, &plan, &s));
+        bytes[i] = spot_conv_scratch(&c, plan);
+        spot_conv_close(&c, plan);
+    }
+    assert_true(bytes[0] * 8 == bytes[1]);
+}
+
 TEST(nan_comes_through)
 {
     for (int k = 0; k < LEN(cases); k++) {

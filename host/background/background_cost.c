@@ -14,8 +14,9 @@
 #include "spotter/model.h"
 #include "study/process_memory.h"
 
-/* The memory that all runs of a config share: of the process itself, networks, encoders, decoding. */
-typedef struct { size_t network, others; } shared_memory;
+/* The memory that all runs of a config share: of the process itself, networks, encoders, decoding. company: the most other
+ * targets of a class, whose backgrounds a target gets. */
+typedef struct { size_t network, others; int company; } shared_memory;
 
 static size_t greater(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -30,8 +31,26 @@ static size_t decoding_of(spot_ctx *c, const spot_background_config *cfg, const 
     return greater(most, spot_pictures_bytes(c, in->back_path, in->backgrounds, how, size, size));
 }
 
+/* Images of a target: the classes may have fewer backgrounds than the settings allow. */
+static int images_of(const spot_background_config *cfg, int company)
+{
+    const int own = spot_background_own(cfg);
+
+    return spot_look_images(cfg) - own + (own < company ? own : company);
+}
+
+static int largest_class(const spot_background_inputs *in)
+{
+    int *size = calloc((size_t)in->classes + 1, sizeof *size), most = 0;
+
+    for (int i = 0; size && i < in->pictures; i++) size[in->cls[i]]++;
+    for (int k = 0; size && k < in->classes; k++) most = size[k] > most ? size[k] : most;
+    free(size);
+    return size ? most : in->pictures;
+}
+
 /* Pictures and backgrounds of all. A planted world that is not made yet has those of its settings. */
-static spot_status count_files(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost, size_t *decoding)
+static spot_status count_files(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost, shared_memory *m)
 {
     const spot_background_zoo *z = &cfg->zoo;
     spot_background_inputs in;
@@ -41,11 +60,12 @@ static spot_status count_files(spot_ctx *c, const spot_background_config *cfg, s
     if (z->models && access(cfg->data.images, F_OK)) {
         cost->units = cfg->models > z->models ? cfg->models : z->models;
         cost->targets = z->classes * z->targets, cost->backgrounds = (z->families + 1) * z->backgrounds;
+        m->company = z->targets - 1;
         return SPOT_OK;
     }
     s = spot_background_inputs_open(c, &in, cfg);
     cost->targets = in.pictures, cost->backgrounds = in.backgrounds;
-    if (s == SPOT_OK) *decoding = decoding_of(c, cfg, &in);
+    if (s == SPOT_OK) m->others += decoding_of(c, cfg, &in), m->company = largest_class(&in) - 1;
     spot_background_inputs_close(&in);
     return s;
 }
@@ -66,7 +86,7 @@ static spot_status planted_network(spot_ctx *c, size_t *bytes, const spot_backgr
 /* The memory of the models' networks, and of the encoders, which stay open while the models look. */
 static spot_status count_networks(spot_ctx *c, const spot_background_config *cfg, int targets, shared_memory *m)
 {
-    const int most = spot_look_together(c, cfg), together = most < targets ? most : targets;
+    const int most = spot_look_together(c, cfg), images = (most < targets ? most : targets) * images_of(cfg, m->company);
     const char **path = malloc(((size_t)cfg->models + 1) * sizeof *path);
     spot_ctx quiet = spot_quiet_of(c);
     spot_suite_encoders e;
@@ -74,11 +94,10 @@ static spot_status count_networks(spot_ctx *c, const spot_background_config *cfg
     if (!path) return spot_fail(c, SPOT_NOMEM, "no memory for %d models", cfg->models);
     for (int i = 0; i < cfg->models; i++) path[i] = cfg->model[i].weights;
     m->network = spot_predictor_memory(&quiet, path, cfg->models,
-                                       &(spot_predictor_work){ cfg->data.size, cfg->measure.precision,
-                                                               together * spot_look_images(cfg) });
+                                       &(spot_predictor_work){ cfg->data.size, cfg->measure.precision, images });
     m->others += spot_largest_file(path, cfg->models);
     free(path);
-    if (!m->network) SPOT_TRY(planted_network(c, &m->network, &cfg->zoo, together * spot_look_images(cfg)));
+    if (!m->network) SPOT_TRY(planted_network(c, &m->network, &cfg->zoo, images));
     if (cfg->encoders && spot_suite_encoders_open(&quiet, &e, cfg) == SPOT_OK)
         for (int i = 0; i < e.n; i++) m->others += e.net[i] ? spot_encoder_about(e.net[i])->bytes : 0;
     if (cfg->encoders) spot_suite_encoders_close(&quiet, &e);
@@ -103,7 +122,7 @@ static void add_run(spot_ctx *c, const spot_background_config *cfg, int files, i
     cost->memory = memory > cost->memory ? memory : cost->memory;
     cost->disk += cost->units * 4.0 * (images * (SPOT_BACKGROUND_MATRICES + 1) + targets * SPOT_BACKGROUND_SETS
                                        + cells * (SPOT_BACKGROUND_MATRICES + 1));
-    if (!known) cost->looks += (double)(int)targets * spot_look_images(cfg) * cost->units;
+    if (!known) cost->looks += (double)(int)targets * images_of(cfg, m->company) * cost->units;
 }
 
 static void add_all(spot_ctx *c, const spot_background_config *cfg, spot_background_config *one, int files,
@@ -147,7 +166,7 @@ spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *c
 {
     spot_background_config *one = malloc(sizeof *one);
     const size_t process = spot_process_memory();
-    size_t decoding = 0;
+    shared_memory m = { 0, process, 0 };
     spot_status s;
     int files;
 
@@ -155,10 +174,9 @@ spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *c
     if (!one) return spot_fail(c, SPOT_NOMEM, "no memory for a config");
     *one = *cfg;
     if (cfg->zoo.models) one->data.size = cfg->zoo.size;
-    s = count_files(c, cfg, cost, &decoding);
+    s = count_files(c, cfg, cost, &m);
     files = cost->targets;
     cost->targets = (int)(((long long)files * cfg->data.part + 99) / 100);
-    shared_memory m = { 0, process + decoding };
     if (s == SPOT_OK) s = add_world(c, &cfg->zoo, process, cost);
     if (s == SPOT_OK) s = count_networks(c, one, cost->targets, &m);
     if (s == SPOT_OK) add_all(c, cfg, one, files, &m, cost);

@@ -52,6 +52,7 @@ static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape
     p->s = *s;
     p->out = spot_conv_out(s);
     p->piece = s->rows / s->lanes;
+    p->slots = c->threads < s->lanes ? c->threads : s->lanes;
     p->x_row = (size_t)s->ci * s->size * s->size * number;
     p->y_row = (size_t)s->co * p->out * p->out * number;
     p->w_count = (size_t)s->co * s->ci * s->k * s->k;
@@ -80,7 +81,7 @@ static spot_status multiply(spot_ctx *c, const spot_conv *p, int kind, void *y, 
     return SPOT_OK;
 }
 
-/* Scratch: the pads of the lanes, then turned weights (forward, data), or the gradients of lanes 1... (weights). */
+/* Scratch: the pads of the threads, then turned weights (forward, data), or the gradients of lanes 1... (weights). */
 static size_t scratch_cpu(const spot_conv *p)
 {
     size_t most = p->s.train > 1 && p->s.ci == 3 ? spot_conv_image_scratch(&p->s) : 0;
@@ -92,7 +93,7 @@ static size_t scratch_cpu(const spot_conv *p)
     for (int k = 0; k < SPOT_PASSES; k++) {
         const spot_conv_pass *a = &p->pass[k];
         size_t lanes = k == SPOT_WEIGHTS ? p->w_count * sizeof(float) * (p->s.lanes - 1) : 0;
-        size_t n = a->scratch * p->s.lanes + a->turned + lanes;
+        size_t n = a->scratch * (size_t)p->slots + a->turned + lanes;
         if (a->primitive && n > most) most = n;
     }
     return most;
@@ -106,19 +107,21 @@ static size_t packed_cpu(const spot_conv *p)
 /* Tensors of a pass. w0: weights of lane 0; w1: of lane 1, and for weights' gradients w_count further on of each next one. */
 typedef struct { const void *x, *w0, *w1, *y; const float *bias; } pass_data;
 
-/* Runs one pass over the lanes. */
+/* Runs one pass over the lanes. A thread has one scratchpad for all of its lanes: of oneDNN's a part is never touched, and what
+ * is touched stays in its cache. */
 static dnnl_status_t run_pass(spot_ctx *c, const spot_conv *p, int kind, pass_data t, int rows, char *scratch)
 {
     const spot_conv_pass *a = &p->pass[kind];
     size_t next = kind == SPOT_WEIGHTS ? p->w_count * sizeof(float) : 0;
+    const int team = c->threads < p->slots ? c->threads : p->slots;
     int failed = 0;
 
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1) reduction(| : failed)
+#pragma omp parallel for num_threads(team) schedule(dynamic, 1) reduction(| : failed)
     for (int lane = 0; lane < rows / p->piece; lane++) {
         size_t row = (size_t)lane * p->piece;
         const void *w = lane ? (const char *)t.w1 + (lane - 1) * next : t.w0;
         const void *at[SPOT_PASS_ARGS] = { (const char *)t.x + row * p->x_row, w, (const char *)t.y + row * p->y_row,
-                                           scratch + lane * a->scratch, t.bias };
+                                           scratch + (size_t)omp_get_thread_num() * a->scratch, t.bias };
         dnnl_exec_arg_t arg[SPOT_PASS_ARGS];
         int e = 0, threads = omp_get_max_threads();
 
@@ -175,7 +178,7 @@ static spot_status unpack_cpu(spot_ctx *c, const spot_conv *p, float *oihw, cons
 
 static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const spot_conv_terms *t, int rows, void *scratch)
 {
-    void *turned = (char *)scratch + p->pass[SPOT_FORWARD].scratch * p->s.lanes;
+    void *turned = (char *)scratch + p->pass[SPOT_FORWARD].scratch * (size_t)p->slots;
     const void *w = t->w;
 
     SPOT_TRY(spot_check_stop(c));          /* t->other is y */
@@ -191,7 +194,7 @@ static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const s
 static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, void *dx, const void *dy, const void *w,
                                      int rows, void *scratch)
 {
-    void *turned = (char *)scratch + p->pass[SPOT_DATA].scratch * p->s.lanes;
+    void *turned = (char *)scratch + p->pass[SPOT_DATA].scratch * (size_t)p->slots;
 
     SPOT_TRY(spot_check_stop(c));
     if (p->s.ci == 3) return spot_conv_image_gradient(c, &p->s, dx, dy, w, rows, scratch), SPOT_OK;
@@ -207,7 +210,7 @@ static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, void *dx, 
 static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *dw, const void *x, const void *dy,
                                         int rows, void *scratch)
 {
-    const float *other = (float *)((char *)scratch + p->pass[SPOT_WEIGHTS].scratch * p->s.lanes);
+    const float *other = (float *)((char *)scratch + p->pass[SPOT_WEIGHTS].scratch * (size_t)p->slots);
     int lanes = rows / p->piece;
 
     SPOT_TRY(spot_check_stop(c));

@@ -13,14 +13,14 @@ typedef struct {
     dnnl_primitive_t primitive;
     dnnl_memory_t    arg[SPOT_MAX_LANES][SPOT_PASS_ARGS];
     int              name[SPOT_PASS_ARGS], args;
-    size_t           scratch;              /* bytes a lane */
+    size_t           scratch;              /* bytes of a scratchpad */
     dnnl_memory_desc_t weights;            /* as the primitive has them */
     size_t           turned;               /* bytes of the weights in another order than packed; 0: it reads packed ones */
 } spot_conv_pass;
 
 struct spot_conv {
     spot_conv_shape  s;
-    int              out, piece;           /* side of y; rows of a lane */
+    int              out, piece, slots;    /* side of y; rows of a lane; scratchpads: lanes that run at the same time */
     size_t           x_row, y_row;         /* bytes */
     size_t           w_count;
     bool             turned;               /* the data gradient reads turned weights (fp32) */
