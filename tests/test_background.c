@@ -100,6 +100,29 @@ static void check_control(const spot_background_results *r, const spot_backgroun
     assert_true(holds("run/background.json", "So foreign backgrounds turn more than blending alone does"));
 }
 
+/* By timing a small part of it. Models without a file, as a function or a program is, take no time of their own. */
+TEST_IN_FOLDER(the_time_of_a_run_is_told_before)
+{
+    spot_ctx c = check_ctx(2);
+    spot_background_config *cfg = world_config(4);
+    spot_background_cost cost;
+    spot_background_time with, without;
+
+    make_world(4, 6);
+    cfg->models = 0;
+    CHECK_OK(&c, spot_background_cost_of(&c, cfg, &cost));
+    CHECK_OK(&c, spot_background_time_of(&c, cfg, &cost, &without));
+    assert_true(isnan(without.seconds));               /* nobody looks */
+    add_weights(cfg);
+    CHECK_OK(&c, spot_background_cost_of(&c, cfg, &cost));
+    CHECK_OK(&c, spot_background_time_of(&c, cfg, &cost, &with));
+    assert_true(with.seconds > 0 && with.processor > 0 && with.calibration > 0 && isfinite(with.seconds));
+    cost.looks *= 100;                                 /* a hundred times the pictures */
+    CHECK_OK(&c, spot_background_time_of(&c, cfg, &cost, &without));
+    assert_true(without.processor > with.processor);
+    CHECK_CONFIG_FREE(cfg);
+}
+
 static struct { double last; int parts; } told;
 
 /* Progress of the units never goes back. */

@@ -10,9 +10,11 @@
 
 /* ---- a study of backgrounds ---- */
 
-static void text_background(const spot_background_config *cfg, const spot_background_cost *cost, int threads)
+static void text_background(const spot_ctx *c, const spot_background_config *cfg, const spot_background_cost *cost,
+                            const spot_background_time *t)
 {
-    char memory[32], disk[32];
+    char memory[32], disk[32], time[32], work[32];
+    const int threads = c->threads;
 
     for (int k = -1; k < cfg->variants; k++) {
         const spot_background_variant *v = k < 0 ? NULL : &cfg->variant[k];
@@ -29,9 +31,13 @@ static void text_background(const spot_background_config *cfg, const spot_backgr
     printf("looks     at most %.2f million pictures for all models and settings\n", cost->looks / 1e6);
     printf("memory    %s for the whole process\n", cli_memory(memory, (double)cost->memory));
     printf("disk      about %s of results\n", cli_memory(disk, cost->disk));
+    if (isfinite(t->seconds))
+        printf("time      %s on %s with %d threads (%s of processor time), without programs that predict, from a calibration "
+               "of %.0f s\n", cli_duration(time, t->seconds), spot_ctx_device_name(c), threads,
+               cli_duration(work, t->processor), t->calibration);
 }
 
-static spot_status json_background(spot_ctx *c, const spot_background_cost *cost)
+static spot_status json_background(spot_ctx *c, const spot_background_cost *cost, const spot_background_time *t)
 {
     spot_json j;
 
@@ -48,6 +54,9 @@ static spot_status json_background(spot_ctx *c, const spot_background_cost *cost
     spot_json_put_number(&j, "disk_bytes", "%.0f", cost->disk);
     spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);
     spot_json_put_int(&j, "world_memory_bytes", (long long)cost->world);
+    spot_json_put_number(&j, "seconds", "%.1f", t->seconds);               /* null without a calibration */
+    spot_json_put_number(&j, "cpu_seconds", "%.1f", t->processor);
+    spot_json_put_number(&j, "calibration_seconds", "%.1f", t->calibration);
     spot_json_print(&j, stdout);
     return SPOT_OK;
 }
@@ -56,11 +65,16 @@ spot_status cli_plan_background(spot_ctx *c, const cli_plan *o, const char *text
 {
     spot_background_config cfg;
     spot_background_cost cost;
+    spot_background_time time = { NAN, NAN, NAN };
     spot_status s = spot_background_parse(c, &cfg, text, len, o->config);
 
     if (s == SPOT_OK) s = spot_background_cost_of(c, &cfg, &cost);
-    if (s == SPOT_OK && o->json) s = json_background(c, &cost);
-    else if (s == SPOT_OK) text_background(&cfg, &cost, c->threads);
+    if (s == SPOT_OK && !o->quick) {
+        spot_log(c, SPOT_LOG_INFO, "calibrating; --quick skips this");
+        s = spot_background_time_of(c, &cfg, &cost, &time);
+    }
+    if (s == SPOT_OK && o->json) s = json_background(c, &cost, &time);
+    else if (s == SPOT_OK) text_background(c, &cfg, &cost, &time);
     spot_memory_close(&cfg.memory);
     return s;
 }

@@ -272,12 +272,12 @@ int spot_worst_pairs(spot_worst_pair *out, int most, const spot_background_respo
  * originals is not shown to be above a guess. */
 typedef enum { SPOT_DEPENDENCE_UNKNOWN, SPOT_DEPENDENCE_NOT_SHOWN, SPOT_DEPENDENCE_SHOWN } spot_background_dependence;
 
-/* What backgrounds of the object's own class turn, of the objects that are right on the original and have others of their class.
- * An object has as many of them as of the suite (N) where there are so many; they are blended as the suite's are. own: the share
- * that some of them turn, Wilson. foreign: the share to be expected where an object has as many of the suite's, drawn without
- * repetition: 1 - C(N - w, k) / C(N, k) for one that w of the N turn and that has k of its class. beyond: foreign less own.
- * Where the differences of all objects are -1, 0 or 1, intervals are Wilson's and Tango's for pairs; else a bootstrap's over
- * objects. NaN without such objects. */
+/* What backgrounds of the object's own class turn, of the objects that are right on the original and have others of their
+ * class. An object has as many of them as of the suite (N) where there are so many; they are blended as the suite's are. own:
+ * the share that some of them turn, Wilson. foreign: the share to be expected where an object has as many of the suite's, drawn
+ * without repetition: 1 - C(N - w, k) / C(N, k) for one that w of the N turn and that has k of its class. beyond: foreign less
+ * own. Where the differences of all objects are -1, 0 or 1, intervals are Wilson's and Tango's for pairs; else a bootstrap's
+ * over objects. NaN without such objects. */
 typedef struct {
     int objects, least, most;   /* so many; the fewest and the most backgrounds of its own class that one has */
     spot_interval own, foreign, beyond;
@@ -289,9 +289,9 @@ typedef struct {
     spot_interval gap;          /* BG-gap: Mixed-Same less Mixed-Rand, Tango's interval of pairs */
     spot_interval turned;       /* share of the targets right on the original that some background turns */
     spot_background_control control;       /* of `turned` */
-    spot_interval rfs;          /* relative foreground sensitivity (Moayeri et al. 2022): with a and b the accuracies on noise-bg
-                                 * and noise-fg and m their mean, (a - b) / (2 min(m, 1 - m)): -1 to 1, above 0 where noise on
-                                 * the object costs more. Bootstrap over targets. NaN where m is 0 or 1 */
+    spot_interval rfs;          /* relative foreground sensitivity (Moayeri et al. 2022): with a and b the accuracies on
+                                 * noise-bg and noise-fg and m their mean, (a - b) / (2 min(m, 1 - m)): -1 to 1, above 0 where
+                                 * noise on the object costs more. Bootstrap over targets. NaN where m is 0 or 1 */
     spot_interval steady;       /* worst-case accuracy: right on the original and all N */
     spot_interval lost;         /* accuracy on the original less that on the suite, paired bootstrap over targets */
     spot_interval blending;     /* accuracy on the original less that on Mixed-Same, of the targets that have it: the cost of
@@ -362,6 +362,13 @@ typedef struct {
     size_t memory, world;
 } spot_background_cost;
 spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost);
+
+/* The seconds of such a run on c, and of its processors, by timing a small part of everything: decoding, encoders, blends,
+ * every model's look and matrices; of a planted world that is not made yet, its training and looks. Programs that predict are
+ * not started, and count nothing. calibration: the seconds of that. */
+typedef struct { double seconds, processor, calibration; } spot_background_time;
+spot_status spot_background_time_of(spot_ctx *c, const spot_background_config *cfg, const spot_background_cost *cost,
+                                    spot_background_time *time);
 
 /* Makes the world in OUT/zoo and fills data, keywords and models of cfg, if cfg->zoo.models is above 0. */
 spot_status spot_background_planted(spot_ctx *c, spot_background_config *cfg, const char *out);

@@ -188,7 +188,8 @@ spot_status spot_look_all(spot_ctx *c, const spot_background_look *l)
         const int to = from + together < targets ? from + together : targets;
         s = look_at_batch(c, &k, from, to);
         if (l->work)
-            spot_work_tell_within(c, l->work, SPOT_LOOK_SHARE * l->models * to / targets, l->models == 1 ? l->model[0].name : "");
+            spot_work_tell_within(c, l->work, SPOT_LOOK_SHARE * l->models * to / targets,
+                                  l->models == 1 ? l->model[0].name : "");
     }
     for (int i = 0; i < l->models; i++) free(l->model[i].logit), free(l->model[i].embedding), free(l->model[i].channel);
     spot_look_batch_close(&k);

@@ -43,7 +43,10 @@ static bool is_wanted(const spot_look_batch *k, int target, int image)
 static bool has_set(const spot_look_batch *k, int set) { return k->l->cfg->measure.sets || set == SPOT_SET_ONLY_FG; }
 
 /* -1: the set has no donor. */
-static int donor_of(const spot_look_batch *k, int t, int set) { return spot_set_donor(k->l->suite, k->l->cfg->suite.seed, t, set); }
+static int donor_of(const spot_look_batch *k, int t, int set)
+{
+    return spot_set_donor(k->l->suite, k->l->cfg->suite.seed, t, set);
+}
 
 static bool is_mixed(int set) { return set >= SPOT_SET_MIXED_SAME && set <= SPOT_SET_MIXED_NEXT; }
 

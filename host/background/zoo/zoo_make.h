@@ -95,6 +95,13 @@ spot_status spot_zoo_measure(spot_ctx *c, const char *dir, const spot_zoo_stock 
 spot_status spot_zoo_models_needs (spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg);
 spot_status spot_zoo_measure_needs(spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg);
 
+/* The seconds of making a world on c and of `looks` looks of every model at its pictures, by timing the opening of its
+ * materials and some pictures of the training and of the looks of each kind of network. */
+spot_status spot_zoo_time(spot_ctx *c, double *seconds, const spot_background_zoo *cfg, double looks);
+
+/* Pictures that a model is asked about for its truth. */
+int spot_zoo_asked(const spot_background_zoo *cfg);
+
 /* The folder of the world of a run: OUT/zoo. */
 spot_status spot_zoo_folder(spot_ctx *c, char *dir, size_t size, const char *out);
 

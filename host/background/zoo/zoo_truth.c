@@ -117,6 +117,8 @@ static spot_status ask_model(spot_ctx *c, measurer *m, const char *dir, spot_zoo
     return s;
 }
 
+int spot_zoo_asked(const spot_background_zoo *cfg) { return BEHINDS * cfg->classes * cfg->tested; }
+
 /* The memory of asking a network of an architecture. */
 static spot_status count_asking(spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg, int arch)
 {
@@ -124,7 +126,7 @@ static spot_status count_asking(spot_ctx *c, size_t *bytes, const spot_backgroun
     spot_model model;
 
     SPOT_TRY(spot_model_take(c, &a, &model, arch, SPOT_ZOO_WIDTH, cfg->classes));
-    SPOT_TRY(spot_model_infer(c, &a, NULL, NULL, &model, NULL, BEHINDS * cfg->classes * cfg->tested, cfg->size));
+    SPOT_TRY(spot_model_infer(c, &a, NULL, NULL, &model, NULL, spot_zoo_asked(cfg), cfg->size));
     *bytes = a.peak;
     return SPOT_OK;
 }
