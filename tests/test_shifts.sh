@@ -7,7 +7,7 @@ world=$dir/w
 python3 shifts_world.py make "$world" || fail "the world was not made"
 cd "$world" || exit 1
 check() { python3 "$OLDPWD/shifts_world.py" check "$world" "$1" || fail "$1: the numbers are not those of plain Python"; }
-same() { for f in shifts.json shifts.csv; do cmp -s "$1/$f" "$2/$f" || fail "$f of $1 and $2 differ"; done; }
+same() { for f in shifts.json shifts.csv coverage.csv; do cmp -s "$1/$f" "$2/$f" || fail "$f of $1 and $2 differ"; done; }
 
 # edit FROM TO <in >out, of the config
 edit() { sed "s|$1|$2|" shifts.yaml; }
@@ -58,7 +58,8 @@ same one killed
 # Other thresholds in the same directory: nothing is encoded again, and the results are those of a new run.
 edit "threshold: -0.02" "threshold: 0.03" >moved.yaml
 run 0 "" shifts moved.yaml --out killed
-[ "$(ls killed/cache/*/*.similar | wc -l)" = "$(ls one/cache/*/*.similar | wc -l)" ] || fail "pictures were encoded again"
+kept() { ls "$1"/cache/*/*.similar "$1"/cache/*/*.features | wc -l; }
+[ "$(kept killed)" = "$(kept one)" ] || fail "pictures were encoded again"
 run 0 "" shifts moved.yaml --out moved
 same killed moved
 cmp -s one/shifts.json moved/shifts.json && fail "a threshold changes nothing"
@@ -153,8 +154,50 @@ run = json.load(open(sys.argv[2]))
 assert abs(run["real"]["class_named_by_encoder"]["value"] - sum(named) / len(named)) < 1e-9, (sum(named), run["real"])
 assert any("does not know these classes" in n for n in run["notes"]), run["notes"]
 END
+python3 - e embedded/shifts.json embedded/coverage.csv <<'END' || fail "coverage is not that of plain Python"
+import csv, json, os, struct, sys
+def rows(name):
+    data = open(f"{sys.argv[1]}/{name}.npy", "rb").read()
+    ids = [r["id"] for r in csv.DictReader(open(f"{sys.argv[1]}/{name}.csv"))]
+    values = struct.unpack("<%df" % (6 * len(ids)), data[-24 * len(ids):])
+    unit = lambda v: [x / sum(y * y for y in v) ** 0.5 for x in v]
+    return {n: unit(values[6 * i:6 * i + 6]) for i, n in enumerate(ids)}
+def far(a, b): return sum((x - y) ** 2 for x, y in zip(a, b))
+def ball(x, k): return [sorted(far(a, b) for b in x)[k] for a in x]
+def numbers(real, made):
+    d = [[far(a, b) for b in made] for a in real]
+    wide, narrow, other = ball(real, 5), ball(real, 3), ball(made, 3)
+    n, m = len(real), len(made)
+    return {"density": sum(d[i][j] < wide[i] for i in range(n) for j in range(m)) / 5 / m,
+            "coverage": sum(min(d[i]) < wide[i] for i in range(n)) / n,
+            "precision": sum(any(d[i][j] < narrow[i] for i in range(n)) for j in range(m)) / m,
+            "recall": sum(any(d[i][j] < other[j] for j in range(m)) for i in range(n)) / n}
+run, real, seen = json.load(open(sys.argv[2])), rows("real"), 0
+lines = list(csv.DictReader(open(sys.argv[3])))
+for s in run["sources"]:
+    for f in [s["base"]] + s["shifts"]:
+        made, all_classes = rows(f["folder"]), []
+        for k in ["a_cat", "dog", "fox", "owl"]:
+            own = [[v for n, v in x.items() if n.split("/")[0] == k] for x in (real, made)]
+            if len(own[1]) >= 12: all_classes.append(numbers(*own))
+        all_set = f["coverage"]["all"]
+        assert all_set["classes"] == len(all_classes) and all_set["real"] == 20 * len(all_classes), all_set
+        for q in all_classes[0]:
+            mean = sum(c[q] for c in all_classes) / len(all_classes)
+            assert abs(all_set[q]["value"] - mean) < 1e-9 and all_set[q]["low"] <= mean <= all_set[q]["high"], (q, mean, all_set)
+            assert 0.6 < all_set[q + "_chance"] < 1.1
+            name = f.get("shift", "base")
+            line, = [x for x in lines if (x["set"], x["source"], x["shift"], x["class"]) == ("all", s["source"], name, "")]
+            assert float(line[q]) == all_set[q]["value"]
+            seen += 1
+        for c in f["classes"]:
+            assert ("coverage" in c) == (c["kept"] >= 12), c
+assert seen == 40 and "coverage" not in run["real"], seen
+END
+flat | grep -q "Base pictures cover .* of the real ones (.* if they were real), density" || fail "no word about coverage"
 world mask "$world" one
 run 0 "" shifts mask.yaml --out masked
+[ ! -e masked/coverage.csv ] && ! grep -q coverage masked/shifts.json || fail "coverage without an encoder"
 python3 - one/shifts.json masked/shifts.json <<'END' || fail "masks do not give the numbers of the filter that made them"
 import json, sys
 a, b = (json.load(open(p)) for p in sys.argv[1:])

@@ -1,100 +1,13 @@
-/* shift_encoding.c - pictures and captions -> cosines, piece by piece, through the cache. */
+/* shift_encoding.c - features of pictures, and captions -> cosines, piece by piece, through the cache. */
 #define _POSIX_C_SOURCE 200809L
 #include "shifts/shift_encoding.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/text.h"
 #include "shifts/shift_inputs.h"
-
-enum { PIECE = 2048 };         /* pictures that are computed and kept together, rounded to the encoder's blocks */
-
-/* ---- embeddings in files ---- */
-
-/* "FOLDER/ID.npy", or ".safetensors:embeddings" where there is such a file. */
-static void embedding_path(char *path, size_t size, const spot_shift_encoding *e, const char *id, bool file_alone)
-{
-    snprintf(path, size, "%s/%s.safetensors", e->cfg->encoder.embeddings, id);
-    if (access(path, F_OK)) snprintf(path, size, "%s/%s.npy", e->cfg->encoder.embeddings, id);
-    else if (!file_alone) snprintf(path, size, "%s/%s.safetensors:embeddings", e->cfg->encoder.embeddings, id);
-}
-
-size_t spot_shift_embedding_bytes(const spot_shifts_config *cfg, const char *id)
-{
-    const spot_shift_encoding e = { .cfg = cfg };
-    char path[SPOT_SHIFT_PATH + 600];
-    struct stat st;
-
-    if (!cfg->encoder.embeddings[0]) return 0;
-    embedding_path(path, sizeof path, &e, id, true);
-    return stat(path, &st) ? 0 : 3 * (size_t)st.st_size;
-}
-
-/* Reads rows and ids; *rows is malloc'd. All files have the same number of columns. */
-static spot_status read_embeddings(spot_ctx *c, spot_shift_encoding *e, spot_array *id, float **rows, const char *what)
-{
-    char path[SPOT_SHIFT_PATH + 600];
-    spot_array a = { 0 };
-    spot_status s;
-
-    *rows = NULL;
-    embedding_path(path, sizeof path, e, what, false);
-    SPOT_TRY(spot_array_read(c, &a, path, 0));
-    if (a.rank != 2 || a.dim[1] < 1 || a.dim[1] > 65536)
-        s = spot_fail(c, SPOT_INPUT, "%s is no table of embeddings, (rows, columns)", a.name);
-    else if (e->dim && a.dim[1] != e->dim)
-        s = spot_fail(c, SPOT_INPUT, "%s has %d columns, and the captions have %d; were they made by two encoders?", a.name,
-                      (int)a.dim[1], e->dim);
-    else s = spot_array_floats(c, rows, &a);
-    if (s == SPOT_OK) e->dim = (int)a.dim[1];
-    snprintf(path, sizeof path, "%s/%s.csv:id", e->cfg->encoder.embeddings, what);
-    if (s == SPOT_OK) s = spot_array_read(c, id, path, 0);
-    if (s == SPOT_OK && id->type != SPOT_WORDS) s = spot_fail(c, SPOT_INPUT, "%s holds numbers; ids are words", id->name);
-    if (s == SPOT_OK && id->count != (size_t)a.dim[0])
-        s = spot_fail(c, SPOT_INPUT, "%s has %zu rows, and %s has %d", id->name, id->count, a.name, (int)a.dim[0]);
-    spot_array_close(&a);
-    return s;
-}
-
-/* The row whose id is the word; order: the ids sorted. -1: none. */
-static int find_row(char *const *id, const int *order, int n, const char *word)
-{
-    int low = 0, high = n;
-
-    while (low < high) {
-        const int middle = (low + high) / 2, way = strcmp(id[order[middle]], word);
-        if (!way) return order[middle];
-        if (way < 0) low = middle + 1;
-        else high = middle;
-    }
-    return -1;
-}
-
-/* feature (n, dim): the rows of the words, in their order. */
-static spot_status pick_rows(spot_ctx *c, float *feature, const spot_array *id, const float *rows, int dim,
-                             const char *const *word, int n)
-{
-    int *order = malloc((id->count + 1) * sizeof *order);
-
-    if (!order) return spot_fail(c, SPOT_NOMEM, "no memory to look up %d rows", n);
-    spot_words_sort(order, id->data, (int)id->count);
-    for (int i = 0; i < n; i++) {
-        const int row = find_row(id->data, order, (int)id->count, word[i]);
-        if (row < 0) {
-            free(order);
-            return spot_fail(c, SPOT_INPUT, "%s has no row for \"%.300s\"", id->name, word[i]);
-        }
-        memcpy(feature + (size_t)i * dim, rows + (size_t)row * dim, (size_t)dim * sizeof *feature);
-    }
-    free(order);
-    return SPOT_OK;
-}
 
 /* ---- open ---- */
 
@@ -148,7 +61,7 @@ spot_status spot_shift_encoding_open(spot_ctx *c, spot_shift_encoding *e, const 
     if (cfg->encoder.weights[0]) SPOT_TRY(open_encoder(c, e));
     else {
         snprintf(e->name, sizeof e->name, "%s", cfg->encoder.label);
-        SPOT_TRY(read_embeddings(c, e, &e->caption_id, &e->caption, "captions"));
+        SPOT_TRY(spot_shift_embeddings_read(c, e, &e->caption_id, &e->caption, "captions"));
     }
     return check_thresholds(c, e);
 }
@@ -168,11 +81,11 @@ spot_status spot_shift_input_hash(spot_ctx *c, const spot_shift_encoding *e, cha
 
     strcpy(hash, p->hash);
     if (!e->cfg->encoder.embeddings[0]) return SPOT_OK;
-    embedding_path(path, sizeof path, e, p->id, true);
+    spot_shift_embedding_path(path, sizeof path, e->cfg, p->id, true);
     SPOT_TRY(spot_shift_hash_file(c, &k, path));
     snprintf(path, sizeof path, "%s/%s.csv", e->cfg->encoder.embeddings, p->id);
     SPOT_TRY(spot_shift_hash_file(c, &k, path));
-    embedding_path(path, sizeof path, e, "captions", true);
+    spot_shift_embedding_path(path, sizeof path, e->cfg, "captions", true);
     SPOT_TRY(spot_shift_hash_file(c, &k, path));
     spot_key_text(hash, k);
     return SPOT_OK;
@@ -248,7 +161,7 @@ static spot_key key_of_captions(const spot_shift_encoding *e, char (*text)[SPOT_
 
 static spot_status encode_captions(spot_ctx *c, spot_shift_encoding *e, float *feature, const char *const *text, int n)
 {
-    if (!e->encoder) return pick_rows(c, feature, &e->caption_id, e->caption, e->dim, text, n);
+    if (!e->encoder) return spot_shift_embeddings_pick(c, feature, &e->caption_id, e->caption, e->dim, text, n);
     return spot_encode_texts(c, e->encoder, feature, text, n);
 }
 
@@ -285,7 +198,7 @@ typedef struct {
     const spot_shift_column *column;
     int    columns;
     float *caption[SPOT_SHIFT_COLUMNS];        /* (classes, dim) or (1, dim) */
-    float *all;                                /* embeddings in files: of all pictures, in their order */
+    const float *feature;                      /* (pictures, dim) */
     spot_key key;
 } similarity_work;
 
@@ -328,29 +241,6 @@ static spot_status compare_piece(spot_ctx *c, const similarity_work *w, float *o
     return SPOT_OK;
 }
 
-/* out (n, columns). */
-static spot_status encode_piece(spot_ctx *c, const similarity_work *w, float *out, int from, int n)
-{
-    spot_shift_encoding *e = w->e;
-    const spot_shift_progress *done = e->progress;
-    float *feature;
-    char **path;
-    spot_status s;
-
-    if (w->all) return compare_piece(c, w, out, w->all + (size_t)from * e->dim, from, n);
-    feature = malloc((size_t)n * e->dim * sizeof *feature);
-    path = spot_shift_paths(w->p, from, n);
-    s = feature && path ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the embeddings of %d pictures", n);
-    if (s == SPOT_OK)
-        s = spot_encode_pictures(c, e->encoder, &(spot_encoder_pictures){ .path = path, .n = n, .feature = feature,
-                                 .stage = done->total < INT_MAX ? "shifts" : NULL, .before = (int)fmin(done->done, INT_MAX),
-                                 .total = (int)fmin(done->total, INT_MAX) });
-    if (s == SPOT_OK) s = compare_piece(c, w, out, feature, from, n);
-    free(feature);
-    free(path);
-    return s;
-}
-
 static spot_status find_piece(spot_ctx *c, const similarity_work *w, float *out, int from, int n)
 {
     const size_t bytes = (size_t)n * w->columns * sizeof *out;
@@ -365,7 +255,7 @@ static spot_status find_piece(spot_ctx *c, const similarity_work *w, float *out,
     else found = false;
     free(kept);
     if (found) return SPOT_OK;
-    s = encode_piece(c, w, out, from, n);
+    s = compare_piece(c, w, out, w->feature + (size_t)from * w->e->dim, from, n);
     if (s == SPOT_OK && w->e->encoder) s = spot_store_put(c, w->e->store, key, "similar", out, bytes);
     return s;
 }
@@ -388,47 +278,21 @@ static spot_status open_captions(spot_ctx *c, similarity_work *w)
     return SPOT_OK;
 }
 
-/* The embeddings of all pictures from files, in the order of the pictures. */
-static spot_status open_files(spot_ctx *c, similarity_work *w)
-{
-    const int n = w->p->list.n;
-    spot_array id = { 0 };
-    float *rows = NULL;
-    spot_status s = read_embeddings(c, w->e, &id, &rows, w->p->id);
-
-    if (s == SPOT_OK) w->all = malloc((size_t)n * w->e->dim * sizeof *w->all);
-    if (s == SPOT_OK && !w->all) s = spot_fail(c, SPOT_NOMEM, "no memory for the embeddings of %d pictures", n);
-    if (s == SPOT_OK) s = pick_rows(c, w->all, &id, rows, w->e->dim, (const char *const *)w->p->list.path, n);
-    spot_array_close(&id);
-    free(rows);
-    return s;
-}
-
-static spot_status compute_pieces(spot_ctx *c, similarity_work *w, float *similarity)
-{
-    const int n = w->p->list.n, block = w->e->encoder ? spot_encoder_about(w->e->encoder)->picture_block : 1;
-    const int piece = block < PIECE ? PIECE / block * block : block;
-
-    SPOT_TRY(open_captions(c, w));
-    if (!w->e->encoder) SPOT_TRY(open_files(c, w));
-    for (int from = 0; from < n; from += piece) {
-        SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(find_piece(c, w, similarity + (size_t)from * w->columns, from, n - from < piece ? n - from : piece));
-        spot_shift_progress_add(c, w->e->progress, n - from < piece ? n - from : piece, w->p->id);
-    }
-    return SPOT_OK;
-}
-
 spot_status spot_shift_similarities(spot_ctx *c, spot_shift_encoding *e, float **similarity, const spot_shift_pictures *p,
-                                    const spot_shift_column *column, int columns)
+                                    const float *feature, const spot_shift_column *column, int columns)
 {
-    similarity_work w = { .e = e, .p = p, .column = column, .columns = columns };
+    similarity_work w = { .e = e, .p = p, .feature = feature, .column = column, .columns = columns };
+    const int n = p->list.n, piece = spot_shift_piece(e);
     spot_status s;
 
-    *similarity = malloc((size_t)p->list.n * columns * sizeof **similarity);
-    if (!*similarity) return spot_fail(c, SPOT_NOMEM, "no memory for the similarities of %d pictures", p->list.n);
-    s = compute_pieces(c, &w, *similarity);
+    *similarity = malloc((size_t)n * columns * sizeof **similarity);
+    if (!*similarity) return spot_fail(c, SPOT_NOMEM, "no memory for the similarities of %d pictures", n);
+    s = open_captions(c, &w);
+    for (int from = 0; from < n && s == SPOT_OK; from += piece) {
+        s = spot_check_stop(c);
+        if (s == SPOT_OK)
+            s = find_piece(c, &w, *similarity + (size_t)from * columns, from, n - from < piece ? n - from : piece);
+    }
     for (int k = 0; k < columns; k++) free(w.caption[k]);
-    free(w.all);
     return s;
 }

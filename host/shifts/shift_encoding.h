@@ -55,9 +55,24 @@ int spot_real_column(const spot_shifts_config *cfg, int shift);
 /* The hash of what similarities are computed from: the pictures, and their file of embeddings. */
 spot_status spot_shift_input_hash(spot_ctx *c, const spot_shift_encoding *e, char hash[33], const spot_shift_pictures *p);
 
-/* similarity (pictures, columns), malloc'd: cosines, from the cache where it has them. A piece of pictures is kept as soon as
- * it is computed, so a stopped call continues. */
+/* similarity (pictures, columns), malloc'd: cosines of the features (pictures, dim), from the cache where it has them. */
 spot_status spot_shift_similarities(spot_ctx *c, spot_shift_encoding *e, float **similarity, const spot_shift_pictures *p,
-                                    const spot_shift_column *column, int columns);
+                                    const float *feature, const spot_shift_column *column, int columns);
+
+/* ---- shift_features.c ---- */
+
+/* feature (pictures, dim), malloc'd; free it also after a failure. From files, or from the cache where it has them. A piece of
+ * pictures is kept as soon as it is encoded, so a stopped call continues. spot_shift_piece: the pictures of one. */
+spot_status spot_shift_features(spot_ctx *c, spot_shift_encoding *e, float **feature, const spot_shift_pictures *p);
+int         spot_shift_piece(const spot_shift_encoding *e);
+
+/* "FOLDER/ID.npy", or ".safetensors:embeddings" where there is such a file. */
+void spot_shift_embedding_path(char *path, size_t size, const spot_shifts_config *cfg, const char *id, bool file_alone);
+
+/* Rows and ids of a file; *rows is malloc'd. All files have the same number of columns. pick: feature (n, dim), the rows of the
+ * words, in their order. */
+spot_status spot_shift_embeddings_read(spot_ctx *c, spot_shift_encoding *e, spot_array *id, float **rows, const char *what);
+spot_status spot_shift_embeddings_pick(spot_ctx *c, float *feature, const spot_array *id, const float *rows, int dim,
+                                       const char *const *word, int n);
 
 #endif

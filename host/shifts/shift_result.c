@@ -30,6 +30,7 @@ bool spot_shift_result_take(spot_shift_result *r)
               && take(&r->quantile, columns * SPOT_SHIFT_QUANTILES, sizeof *r->quantile)
               && take(&r->class_name, classes, sizeof *r->class_name)
               && take(&r->class_threshold, classes, sizeof *r->class_threshold)
+              && take(&r->class_cover, classes, sizeof *r->class_cover)
               && take(&r->split, classes, sizeof *r->split)
               && take(&r->answered, models, sizeof *r->answered)
               && take(&r->top, classes * SPOT_SHIFT_TOP, sizeof *r->top);
@@ -45,7 +46,7 @@ void spot_shift_result_close(void *result)
     spot_shift_result *r = result;
 
     free(r->column), free(r->quantile), free(r->class_name), free(r->class_threshold), free(r->split), free(r->answered);
-    free(r->top);
+    free(r->top), free(r->class_cover);
     for (int k = 0; k < SPOT_SHIFT_SETS; k++) free(r->count[k]), free(r->right[k]);
     memset(r, 0, sizeof *r);
 }
@@ -89,6 +90,39 @@ static void describe_classes(spot_json *j, spot_shift_result *r)
     spot_json_end(j);
 }
 
+static void describe_interval(spot_json *j, const char *key, spot_interval *v)
+{
+    double three[] = { v->value, v->low, v->high };
+
+    spot_json_reals(j, key, three, 3);
+    *v = (spot_interval){ three[0], three[1], three[2] };
+}
+
+static void describe_cover(spot_json *j, const char *key, spot_shift_cover *v)
+{
+    double chance[] = { v->density_chance, v->coverage_chance, v->precision_chance, v->recall_chance };
+
+    spot_json_object(j, key);
+    spot_json_int(j, "classes", &v->classes), spot_json_int(j, "real", &v->real), spot_json_int(j, "pictures", &v->pictures);
+    describe_interval(j, "density", &v->density), describe_interval(j, "coverage", &v->coverage);
+    describe_interval(j, "precision", &v->precision), describe_interval(j, "recall", &v->recall);
+    spot_json_reals(j, "chance", chance, 4);
+    v->density_chance = chance[0], v->coverage_chance = chance[1];
+    v->precision_chance = chance[2], v->recall_chance = chance[3];
+    spot_json_end(j);
+}
+
+static void describe_covers(spot_json *j, spot_shift_result *r)
+{
+    static const char *const covers[] = { "all_cover", "kept_cover", "oracle_cover" };
+
+    for (int k = 0; k < SPOT_SHIFT_SETS; k++)
+        if (has_set(r, k)) describe_cover(j, covers[k], &r->cover[k]);
+    if (spot_json_exactly(j, "class_covers", r->classes))
+        for (int k = 0; k < r->classes; k++) describe_cover(j, NULL, &r->class_cover[k]);
+    spot_json_end(j);
+}
+
 static void describe_sets(spot_json *j, spot_shift_result *r)
 {
     static const char *const sets[] = { "all", "kept", "oracle" };
@@ -118,6 +152,7 @@ static void describe_head(spot_json *j, spot_shift_result *r)
     spot_json_int(j, "pass_class", &r->pass_class), spot_json_int(j, "pass_shift", &r->pass_shift);
     spot_json_int(j, "absent", &r->absent);
     spot_json_int(j, "named", &r->named);
+    spot_json_bool(j, "covers", &r->covers);
     spot_json_bool(j, "filtered", &r->filtered), spot_json_bool(j, "truth", &r->truth), spot_json_bool(j, "parts", &r->parts);
     describe_hits(j, "hits", &r->hits), describe_hits(j, "object_hits", &r->object_hits);
     describe_hits(j, "shift_hits", &r->shift_hits);
@@ -146,6 +181,7 @@ void spot_shift_result_describe(spot_json *j, void *result)
     spot_json_ints(j, "answered", r->answered, r->models);
     spot_json_reals(j, "split", r->split, r->classes);
     describe_sets(j, r);
+    if (r->covers) describe_covers(j, r);
 }
 
 int spot_shift_kept_pictures(const spot_shift_result *u)

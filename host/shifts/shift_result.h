@@ -6,7 +6,7 @@
 #include "spotter/shifts.h"
 #include "spotter/work.h"
 
-enum { SPOT_SHIFT_NUMBERS = 2 };       /* version of the study's numbers */
+enum { SPOT_SHIFT_NUMBERS = 3 };       /* version of the study's numbers */
 
 /* Allocates the arrays for r->classes, models, columns and sets (filtered, truth), all zero. False: no memory. */
 bool spot_shift_result_take(spot_shift_result *r);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "shifts/shift_cover.h"
 
 enum { PASS_CLASS = 1, PASS_SHIFT = 2, OBJECT_THERE = 4, SHIFT_THERE = 8, PASS = 3, RIGHT = 12 };
 
@@ -18,6 +19,7 @@ typedef struct {
     const spot_shift_pictures *p;
     spot_shift_result *r;
     const int *answer;                     /* (models, n) */
+    float *feature;                        /* (n, dim) */
     spot_shift_pictures_result file;
     spot_shift_column column[SPOT_SHIFT_COLUMNS];
 } unit_work;
@@ -57,7 +59,8 @@ spot_status spot_shift_thresholds(spot_ctx *c, spot_shift_study *v, const spot_s
     v->class_threshold = malloc((size_t)(1 + cfg->shifts) * (size_t)v->classes.n * sizeof *v->class_threshold);
     s = sorted && v->class_threshold ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the thresholds of %d classes",
                                                            v->classes.n);
-    if (s == SPOT_OK) s = spot_shift_similarities(c, &v->encoding, &similarity, real, column, columns);
+    if (s == SPOT_OK) s = spot_shift_features(c, &v->encoding, &v->real_feature, real);
+    if (s == SPOT_OK) s = spot_shift_similarities(c, &v->encoding, &similarity, real, v->real_feature, column, columns);
     if (s == SPOT_OK) {
         const int named = count_named(similarity, columns, n);
         if (spot_shift_encoder_guesses(named, n, v->classes.n))
@@ -68,6 +71,8 @@ spot_status spot_shift_thresholds(spot_ctx *c, spot_shift_study *v, const spot_s
     for (int h = SPOT_BASE_PICTURES; h < cfg->shifts && s == SPOT_OK; h++)
         class_quantiles(v->class_threshold + (size_t)(h + 1) * v->classes.n, similarity, columns, spot_real_column(cfg, h),
                         real->cls, n, v->classes.n, cfg->filter.percentile / 100, sorted);
+    if (s == SPOT_OK) spot_shift_unit_rows(v->real_feature, n, v->encoding.dim);
+    v->real = real;
     free(similarity);
     free(sorted);
     return s;
@@ -137,6 +142,29 @@ static void count_hits(spot_shift_hits *h, uint8_t pass, uint8_t passes, uint8_t
 static bool is_in(uint8_t pass, int set)
 {
     return set == SPOT_SHIFT_ALL || (set == SPOT_SHIFT_KEPT ? (pass & PASS) == PASS : (pass & RIGHT) == RIGHT);
+}
+
+/* How much of the real pictures each set covers. */
+static spot_status find_cover(spot_ctx *c, unit_work *w)
+{
+    const spot_shift_pictures *p = w->v->real;
+    const spot_shift_featured real = { w->v->real_feature, p ? p->cls : NULL, p ? p->list.n : 0 };
+    const spot_shift_featured made = { w->feature, w->file.cls, w->file.n };
+    const int compared = w->r->filtered ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL;
+    uint8_t *in = w->r->covers ? malloc((size_t)made.n + 1) : NULL;
+    spot_status s = SPOT_OK;
+
+    if (!w->r->covers) return SPOT_OK;
+    if (!in) return spot_fail(c, SPOT_NOMEM, "no memory to compare %d pictures with real ones", made.n);
+    spot_shift_unit_rows(w->feature, made.n, w->v->encoding.dim);
+    for (int k = 0; k < SPOT_SHIFT_SETS && s == SPOT_OK; k++) {
+        for (int i = 0; i < made.n; i++) in[i] = is_in(w->file.pass[i], k);
+        if (w->r->count[k])
+            s = spot_shift_cover_of(c, &w->r->cover[k], k == compared ? w->r->class_cover : NULL, w->r->classes,
+                                    w->v->encoding.dim, &real, &made, in);
+    }
+    free(in);
+    return s;
 }
 
 static void count_pictures(unit_work *w)
@@ -257,6 +285,7 @@ static spot_status open_result(spot_ctx *c, unit_work *w, int unit)
     r->filtered = !real && (encodes || cfg->filter.masks[0]);
     r->truth = !real && w->v->truth.path.count;
     r->parts = r->truth && w->v->truth.parts;
+    r->covers = encodes && !real;
     r->columns = encodes ? spot_shift_columns(w->column, cfg, w->p->unit) : 0;
     if (!spot_shift_result_take(r)) return spot_fail(c, SPOT_NOMEM, "no memory for the result of %s", w->p->root);
     copy_name(r->name, sizeof r->name, spot_shift_unit_name(text, cfg, w->p->unit));
@@ -300,7 +329,8 @@ static spot_status open_file(spot_ctx *c, unit_work *w)
     memcpy(w->file.cls, w->p->cls, n * sizeof *w->file.cls);
     SPOT_TRY(name_pictures(c, &w->file, w->p));
     if (!w->r->columns) return SPOT_OK;
-    return spot_shift_similarities(c, &w->v->encoding, &w->file.similarity, w->p, w->column, w->r->columns);
+    SPOT_TRY(spot_shift_features(c, &w->v->encoding, &w->feature, w->p));
+    return spot_shift_similarities(c, &w->v->encoding, &w->file.similarity, w->p, w->feature, w->column, w->r->columns);
 }
 
 static spot_status compute(spot_ctx *c, unit_work *w, const char *dir, int unit, int slot)
@@ -309,6 +339,7 @@ static spot_status compute(spot_ctx *c, unit_work *w, const char *dir, int unit,
     SPOT_TRY(open_file(c, w));
     SPOT_TRY(fill_quantiles(c, w));
     SPOT_TRY(find_passing(c, w));
+    SPOT_TRY(find_cover(c, w));
     SPOT_TRY(spot_shift_answers_look(c, &w->v->answers, slot));
     w->answer = w->v->answers.unit[slot].answer;
     count_pictures(w);
@@ -323,5 +354,6 @@ spot_status spot_shift_compute(spot_ctx *c, spot_shift_study *v, spot_shift_resu
     spot_status s = compute(c, &w, dir, unit, slot);
 
     spot_shift_pictures_free(&w.file);
+    free(w.feature);
     return s;
 }

@@ -18,10 +18,13 @@ typedef struct {
     spot_shift_truth    truth;
     spot_shift_progress progress;
     char    inputs[33];                    /* hash of the user's tables and weights (shift_inputs.h): a result has it */
+    const spot_shift_pictures *real;       /* where there is an encoder, and their features, (pictures, dim), of length 1 */
+    float  *real_feature;
     double *class_threshold;               /* (1 + shifts, classes): of base, of each shift; NULL: no encoder */
 } spot_shift_study;
 
-/* The thresholds of all classes from the similarities of the real pictures. */
+/* The thresholds of all classes from the similarities of the real pictures, whose features are kept. real lives as long as
+ * v. */
 spot_status spot_shift_thresholds(spot_ctx *c, spot_shift_study *v, const spot_shift_pictures *real);
 
 /* Fills r and its file of pictures. slot: v->answers.unit[slot] is the unit's, since answers are read for missing units alone.

@@ -88,6 +88,7 @@ static void put_class(spot_json *j, const spot_shift_result *u, int cls)
     if (u->filtered) spot_json_put_int(j, "kept", u->count[SPOT_SHIFT_KEPT][cls]);
     if (isfinite(u->class_threshold[cls])) spot_json_put_number(j, "threshold", "%.6f", u->class_threshold[cls]);
     spot_json_put_number(j, "accuracy", "%.6f", class_accuracy(u, set, cls));
+    if (u->covers && u->class_cover[cls].classes) spot_shift_cover_put(j, "coverage", &u->class_cover[cls]);
     spot_json_array(j, "predicted_most", 0, 0);
     for (int k = 0; k < SPOT_SHIFT_TOP && top[k].answers; k++) {
         spot_json_object(j, NULL);
@@ -118,6 +119,7 @@ static void put_folder(spot_json *j, const spot_shift_result *u)
         if (u->parts) put_hits(j, "shift_caption_against_truth", u->shift_hits);
     }
     put_similarities(j, u);
+    if (u->covers) spot_shift_covers_put(j, u);
     spot_json_array(j, "classes", u->classes, u->classes);
     for (int k = 0; k < u->classes; k++) put_class(j, u, k);
     spot_json_end(j);

@@ -166,6 +166,7 @@ static void close_run(spot_ctx *c, run *v)
     spot_shift_truth_close(&v->v.truth);
     spot_shift_classes_close(&v->v.classes);
     free(v->v.class_threshold);
+    free(v->v.real_feature);
     spot_work_close(&v->work);
     free(v);
 }

@@ -26,7 +26,7 @@ const spot_study spot_shifts_study = {
     .result = sizeof(spot_shift_result), .describe = spot_shift_result_describe, .close = spot_shift_result_close,
     .file = pictures_file,
     .config = &spot_shifts_kind, .units_of = count_units,
-    .made = { "shifts.json", "shifts.csv" }, .derive = derive,
+    .made = { "shifts.json", "shifts.csv", "coverage.csv" }, .derive = derive,
 };
 
 spot_status spot_shifts_read(spot_ctx *c, spot_shifts_results *r, const char *dir)

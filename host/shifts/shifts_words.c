@@ -130,17 +130,39 @@ static void tell_confounded(telling *t)
     spot_words_say(t->w, ". The source may change more than it says");
 }
 
+static void tell_cover(telling *t)
+{
+    const spot_shift_result *base = &t->r->unit[spot_shift_unit_of(t->r->cfg, t->source, SPOT_BASE_PICTURES)];
+    const spot_shift_cover *v = &base->cover[base->filtered ? SPOT_SHIFT_KEPT : SPOT_SHIFT_ALL];
+
+    if (!base->covers) return;
+    if (!v->classes) {
+        spot_words_say(t->w, "No class has the 12 base and 12 real pictures by which coverage is measured");
+        return;
+    }
+    spot_words_say(t->w, "Base pictures cover %.0f %% [%.0f, %.0f] of the real ones (%.0f %% if they were real), density %.2f "
+                   "(%.2f), precision %.0f %% (%.0f %%), recall %.0f %% (%.0f %%); %d of %d classes",
+                   100 * v->coverage.value, 100 * v->coverage.low, 100 * v->coverage.high, 100 * v->coverage_chance,
+                   v->density.value, v->density_chance, 100 * v->precision.value, 100 * v->precision_chance,
+                   100 * v->recall.value, 100 * v->recall_chance, v->classes, base->classes);
+}
+
+static void tell_accuracy(telling *t)
+{
+    tell_impact(t);
+    tell_differences(t, t->e->between, t->e->shifts * (t->e->shifts - 1) / 2, false);
+    tell_differences(t, t->e->across, t->e->categories * (t->e->categories - 1) / 2, true);
+    tell_lost(t);
+    tell_confounded(t);
+}
+
 static void tell_source(spot_words *w, const spot_shifts_results *r, int source)
 {
     const spot_shift_estimates *e = &r->source[source].set[spot_shift_compared(r, source)];
     telling t = { w, r, source, e };
 
-    if (!r->cfg->models) return;
-    tell_impact(&t);
-    tell_differences(&t, e->between, e->shifts * (e->shifts - 1) / 2, false);
-    tell_differences(&t, e->across, e->categories * (e->categories - 1) / 2, true);
-    tell_lost(&t);
-    tell_confounded(&t);
+    if (r->cfg->models) tell_accuracy(&t);
+    tell_cover(&t);
 }
 
 /* ---- settings ---- */

@@ -31,6 +31,9 @@ spot_status spot_shifts_json(spot_ctx *c, char **json, size_t *n, const spot_shi
     return SPOT_OK;
 }
 
+/* Whether pictures are compared with real ones. */
+static bool covers(const spot_shifts_results *r) { return r->unit[r->units - 1].covers; }
+
 static spot_status write_files(spot_ctx *c, const spot_shifts_results *r, const char *dir, const char *key)
 {
     char path[1200];
@@ -39,6 +42,8 @@ static spot_status write_files(spot_ctx *c, const spot_shifts_results *r, const 
 
     snprintf(path, sizeof path, "%s/shifts.csv", dir);
     SPOT_TRY(spot_result_csv(c, path, &spot_shifts_lines, r));
+    snprintf(path, sizeof path, "%s/coverage.csv", dir);
+    if (covers(r)) SPOT_TRY(spot_result_csv(c, path, &spot_shifts_covers, r));
     snprintf(path, sizeof path, "%s/shifts.json", dir);
     s = make_document(c, &text, r, key, " ");
     if (s == SPOT_OK) s = spot_result_write(c, path, &text);
@@ -108,7 +113,7 @@ spot_status spot_shifts_show(spot_ctx *c, FILE *f, const spot_shifts_results *r,
             spot_words_print(f, &a.source[v]);
         }
         spot_words_print(f, &a.notes);
-        fprintf(f, "in %s: shifts.json, shifts.csv; brackets: 95 %%\n", dir);
+        fprintf(f, "in %s: shifts.json, shifts.csv%s; brackets: 95 %%\n", dir, covers(r) ? ", coverage.csv" : "");
     }
     spot_shifts_account_close(&a);
     return s;

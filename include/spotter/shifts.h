@@ -197,6 +197,17 @@ typedef struct { char name[64]; int answers; } spot_shift_top;
 /* Pictures by what the filter and the truth say: hits pass and are right, passed pass, right are right. */
 typedef struct { int hits, passed, right; } spot_shift_hits;
 
+/* How much of the real pictures a folder's pictures cover, in the encoder's features of length 1: each class by itself, then
+ * the mean over the classes that have 12 pictures of both kinds. Density and coverage with 5 neighbours (Naeem et al. 2020),
+ * precision and recall with 3 (Kynkaanniemi et al. 2019). Intervals: 95 %, by halves of the pictures, of these classes. */
+typedef struct {
+    int classes;               /* that count; of a class by itself 1, or 0: it has too few pictures */
+    int real, pictures;        /* their real and other pictures; at most 1,000 of a class */
+    spot_interval density, coverage, precision, recall;        /* NaN where no class counts */
+    /* Of real pictures in place of the others, in the ratio of the two: what equal distributions have. */
+    double density_chance, coverage_chance, precision_chance, recall_chance;
+} spot_shift_cover;
+
 /* The result of one folder: the real pictures, a source's base, a source's shift. */
 typedef struct {
     int    index, numbers;
@@ -209,6 +220,8 @@ typedef struct {
     int    pass_class, pass_shift;         /* pictures that pass each part of the filter */
     int    absent;             /* classes of the study without a picture here */
     int    named;              /* real pictures whose class the encoder names: no class's caption is more similar; -1: others */
+    bool   covers;             /* it is compared with real pictures by an encoder's features */
+    spot_shift_cover cover[SPOT_SHIFT_SETS];
     bool   filtered, truth, parts;         /* there is a filter; a table of truth; one that tells object and shift apart */
     spot_shift_hits hits, object_hits, shift_hits;      /* filter against truth: whole, and its two parts */
     double threshold;          /* of the shift caption; NaN: none */
@@ -216,6 +229,7 @@ typedef struct {
     double *quantile;          /* (columns, SPOT_SHIFT_QUANTILES) */
     char   (*class_name)[128]; /* (classes): folders */
     double *class_threshold;   /* (classes): of the class caption; NaN: none */
+    spot_shift_cover *class_cover;         /* (classes): of the pictures that pass */
     double *split;             /* (classes): sum over the pictures that pass of models that are right times models that are
                                 * wrong */
     int    *answered;          /* (models): 0 where a table has no real pictures */
@@ -259,8 +273,8 @@ typedef struct {
 spot_status spot_shifts_read (spot_ctx *c, spot_shifts_results *r, const char *dir);
 void        spot_shifts_close(spot_shifts_results *r);
 
-/* Tables of a spot_shifts_results: of the shifts; of each shift and model. */
-extern const struct spot_quantity spot_shifts_table, spot_shifts_lines;
+/* Tables of a spot_shifts_results: of the shifts; of each shift and model; of what each folder covers, and each class in it. */
+extern const struct spot_quantity spot_shifts_table, spot_shifts_lines, spot_shifts_covers;
 
 /* The document shifts.json, on one line; the caller frees it. */
 spot_status spot_shifts_json(spot_ctx *c, char **json, size_t *n, const spot_shifts_results *r);
@@ -320,7 +334,12 @@ spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const sp
 /* The size of a run: units, pictures, models; the most bytes that the whole process takes, with networks and the decoding of
  * the largest pictures, whose headers tell their sizes; bytes of the run directory. A planted world counts with its settings
  * where cfg does not say where it lies. */
-typedef struct { int units, classes, pictures, models; size_t memory; double disk; } spot_shifts_cost;
+typedef struct {
+    int units, classes, pictures, models;
+    int features;              /* numbers that are kept of each picture */
+    size_t memory;
+    double disk;
+} spot_shifts_cost;
 spot_status spot_shifts_cost_of(spot_ctx *c, const spot_shifts_config *cfg, spot_shifts_cost *cost);
 
 /* The seconds of such a run on c, by timing a small part of everything: a block of pictures by the encoder and by each model,

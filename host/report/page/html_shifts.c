@@ -30,6 +30,7 @@ static spot_status write_study(html_shifts_work *w)
     free(json);
     spot_page_text(w->p, "source", w->dir);
     spot_quantities_describe(w->p->at, "columns", &spot_shifts_table);
+    spot_quantities_describe(w->p->at, "coverage", &spot_shifts_covers);
     return SPOT_OK;
 }
 

@@ -222,6 +222,25 @@ function gaps() {
   }
 }
 
+// Base and shifts of every source, of the pictures that are compared; then the classes of the base pictures.
+function covers() {
+  const folders = study.sources.flatMap((v, k) => [[v.base, "base"], ...v.shifts.map(s => [s, s.shift])].map(([f, shift]) =>
+    ({ shift, source: sourceName(k), ...(f.coverage?.[f.kept === undefined ? "all" : "kept"] ?? {}) })));
+  if (!folders.some(r => r.classes)) return;
+  const described = what.coverage.filter(q => q.name !== "source" || several);
+  const draw = (title, list) => {
+    const columns = Quantity.columns(described, list);
+    $("covers").append(h("h3", {}, title), sortable(columns, list, title, columns.findIndex(c => c.id === "coverage")));
+  };
+  $("cover-part").hidden = false;
+  draw("Folders", folders);
+  study.sources.forEach((v, k) => {
+    const own = v.base.classes.filter(c => c.coverage).map(c => ({ ...c.coverage, classes: null, source: null,
+      shift: c.class.replaceAll("_", " ") }));
+    if (own.length > 1) draw(several ? `Classes of base pictures, ${sourceName(k)}` : "Classes of base pictures", own);
+  });
+}
+
 function help() {
   const p = t => h("p", {}, t);
   $("help").append(
@@ -235,6 +254,9 @@ function help() {
     p("Confounded: a class of base pictures on which models are worse than on real pictures beyond chance, and by more than " +
       "the median of the source's classes. Its base accuracy is then about something else than the class. Answers of " +
       "several models to one picture are alike and count as fewer."),
+    ...(study.sources[0].base.coverage ? [p("Coverage: the share of real pictures that have a generated one nearer than their " +
+      "fifth nearest real one (Naeem et al. 2020). A generator that always draws the same picture has a high precision and a " +
+      "low coverage and recall. Intervals are from random halves of the pictures.")] : []),
     p(`Made by Spotter ${what.spotter}. The page is whole in itself: it loads nothing and sends nothing. ` +
       "All numbers are in shifts.json."));
 }
@@ -246,6 +268,7 @@ async function start() {
   fits();
   figures();
   gaps();
+  covers();
   help();
   await Picture.load();
   pictures();
