@@ -415,6 +415,41 @@ TEST_IN_FOLDER(models_learn_their_classes_and_the_truth_is_what_they_answer)
     assert_true(isnan(t.slope[1]));
 }
 
+/* Shares of the bar "plant: models", and how many there were of each model. */
+typedef struct { double last, at[16]; int models, steps; } heard_models;
+
+static void hear_models(void *user, const spot_progress *p)
+{
+    heard_models *h = user;
+    const double share = p->done / p->total;
+
+    if (strcmp(p->stage, "plant: models")) return;
+    assert_true(share >= h->last && share <= 1);
+    if (*p->note == 'w') h->at[h->models++] = share;
+    else h->steps++;
+    h->last = share;
+}
+
+/* A quarter of the training pictures, a half, all; the last model has a quarter and twice the width. */
+TEST_IN_FOLDER(the_bar_of_models_follows_their_work)
+{
+    heard_models h = { 0 };
+    spot_ctx c = check_ctx(2);
+    spot_plant_config cfg = small_world();
+    const double each[] = { 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 4 };
+    double done = 0;
+
+    c.on_progress = hear_models, c.user = &h;
+    cfg.models = LEN(each), cfg.train = 64, cfg.epochs = 1, cfg.truth = 1;
+    CHECK_OK(&c, spot_shifts_plant(&c, in_root("world/"), &cfg));
+    assert_int_equal(h.models, LEN(each));
+    for (int k = 0; k < LEN(each); k++) {
+        CHECK_NEAR(h.at[k], done / 32, 1e-12);
+        done += each[k];
+    }
+    assert_true(h.last == 1 && h.steps >= LEN(each));
+}
+
 /* Base accuracies 0.4 .. 1.0; the shift's are 0.25 + base / 2, but for the class means, which average out. */
 TEST_IN_FOLDER(impact_and_slope_of_the_truth)
 {

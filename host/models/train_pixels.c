@@ -206,7 +206,9 @@ static void report_progress(spot_ctx *c, const pupil *u, int step, double mean)
 
     if (!u->how->stage) return;
     if (epoch) snprintf(note, sizeof note, "epoch %d loss %.4f", epoch, mean);
-    spot_tell(c, u->how->stage, -1, (step + 1.0) / u->batches, u->cfg->epochs, note);
+    const double epochs = (step + 1.0) / u->batches, share = epochs / u->cfg->epochs;
+    if (u->how->total > 0) spot_tell(c, u->how->stage, -1, u->how->before + share * u->how->part, u->how->total, note);
+    else spot_tell(c, u->how->stage, -1, epochs, u->cfg->epochs, note);
 }
 
 static spot_status run_step(spot_ctx *c, pupil *u, int step)

@@ -102,6 +102,10 @@ static spot_status open_lessons(spot_ctx *c, lessons *l, const spot_plant_config
     return s;
 }
 
+/* The last models have many times the work of the first: the time left follows work, and no numbers of models. */
+#define STAGE "plant: models"
+static double work_of(const spot_plant_recipe *r) { return (double)r->train * r->epochs * r->width * r->width; }
+
 /* -- training ------------------------------------------------------------------------------------------------------ */
 
 static spot_pixel_training training_of(const lessons *l, const spot_plant_config *cfg, const spot_plant_recipe *r)
@@ -110,16 +114,18 @@ static spot_pixel_training training_of(const lessons *l, const spot_plant_config
                                   .rgb = l->rgb, .cls = l->cls, .seed = cfg->seed, .number = (uint32_t)r->number };
 }
 
-/* Trains a model, with memory of its own. */
-static spot_status train_model(spot_ctx *c, const char *path, const spot_plant_config *cfg, const spot_plant_recipe *r)
+/* Trains a model, with memory of its own. before, total: the work before it and of all models. */
+static spot_status train_model(spot_ctx *c, const char *path, const spot_plant_config *cfg, const spot_plant_recipe *r,
+                               double before, double total)
 {
     const spot_model_config how = config_of(r);
     spot_arena a = spot_arena_counting();
     lessons l;
     spot_status s = open_lessons(c, &l, cfg, r);
-    const spot_pixel_training training = training_of(&l, cfg, r);
+    spot_pixel_training training = training_of(&l, cfg, r);
     spot_model m;
 
+    training.stage = STAGE, training.before = before, training.part = work_of(r), training.total = total;
     if (!s) s = spot_model_train_pixels(c, &a, &m, NULL, &training, &how, NULL);
     if (!s) s = spot_arena_open(c, &a, a.peak);
     if (!s) s = spot_model_train_pixels(c, &a, &m, NULL, &training, &how, NULL);
@@ -132,16 +138,22 @@ static spot_status train_model(spot_ctx *c, const char *path, const spot_plant_c
 spot_status spot_plant_models(spot_ctx *c, const char *dir, const spot_plant_config *cfg)
 {
     char path[SPOT_PLANT_PATH];
+    double done = 0, total = 0;
 
     snprintf(path, sizeof path, "%s/models", dir);
     SPOT_TRY(spot_folder_make(c, path));
     for (int k = 0; k < cfg->models; k++) {
         const spot_plant_recipe r = spot_plant_recipe_of(cfg, k);
-        spot_plant_model_path(path, dir, &r);
-        spot_tell(c, "plant: models", -1, k, cfg->models, r.name);
-        if (access(path, F_OK)) SPOT_TRY(train_model(c, path, cfg, &r));
+        total += work_of(&r);
     }
-    spot_tell(c, "plant: models", -1, cfg->models, cfg->models, "");
+    for (int k = 0; k < cfg->models; k++) {
+        const spot_plant_recipe r = spot_plant_recipe_of(cfg, k);
+        spot_plant_model_path(path, dir, &r);
+        spot_tell(c, STAGE, -1, done, total, r.name);
+        if (access(path, F_OK)) SPOT_TRY(train_model(c, path, cfg, &r, done, total));
+        done += work_of(&r);
+    }
+    spot_tell(c, STAGE, -1, total, total, "");
     return SPOT_OK;
 }
 

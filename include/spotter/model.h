@@ -178,6 +178,8 @@ typedef struct {
     uint64_t seed;             /* with number, below 2^31, the address of the first weights and of the orders */
     uint32_t number;
     const char *stage;         /* name of the progress that is told; NULL: none */
+    double before, part, total;            /* progress counts from `before` to `before` + `part` of `total`, for several
+                                * trainings; total 0: epochs */
 } spot_pixel_training;
 
 /* Trains on those by cfg's width, epochs, batch, optimizer, lr, schedule, precision, init and lanes; the last epoch is kept.
