@@ -96,6 +96,7 @@ static spot_status run_config(spot_ctx *c, void *config, void *flags)
         SPOT_TRY(spot_background_cost_of(c, cfg, &cost));
         spot_log(c, SPOT_LOG_INFO, "a planted world of %d models, %.2f million pictures of training and %s of memory, "
                  "unless it is there", cfg->zoo.models, cost.trained / 1e6, cli_memory(memory, (double)cost.world));
+        SPOT_TRY(cli_study_world(c, cost.world, out, "zoo/truth.csv"));
     }
     SPOT_TRY(spot_background_planted(c, cfg, out));
     SPOT_TRY(spot_background_cost_of(c, cfg, &cost));

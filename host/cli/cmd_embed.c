@@ -7,6 +7,7 @@
 
 #include "cli/embed_save.h"
 #include "cli/encoder_rows.h"
+#include "cli/study_command.h"
 #include "formats/picture.h"
 
 typedef struct {
@@ -197,6 +198,7 @@ static spot_status make_output(spot_ctx *c, job *j, cli_embed_report *report)
     if (!j->rows.path)
         SPOT_TRY(spot_encoder_check_texts(c, j->encoder, (const char *const *)j->rows.id, j->rows.n));
     log_plan(c, j);
+    SPOT_TRY(cli_study_room(c, 0));        /* for addresses: the encoder has its memory, and decoding asks for its own */
     SPOT_TRY(cli_embed_part_open(c, &j->part, j->o->force));
     SPOT_TRY(run_blocks(c, j));
     spot_encoder_close(c, j->encoder);

@@ -83,6 +83,10 @@ static spot_status run_config(spot_ctx *c, void *config, void *flags)
     char memory[32];
     spot_status s;
 
+    if (cfg->plant.pictures) {
+        SPOT_TRY(spot_shifts_cost_of(c, cfg, &cost));
+        SPOT_TRY(cli_study_world(c, cost.memory, out, "plant/truth.csv"));
+    }
     SPOT_TRY(spot_shifts_planted(c, cfg, out));
     SPOT_TRY(spot_shifts_cost_of(c, cfg, &cost));
     spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory", cost.units,
@@ -110,8 +114,9 @@ const cli_command cli_shifts_command = {
     "  spotter merge runs/mine && spotter status runs/mine",
     "Filters pictures of distribution shifts by their similarity to captions of class and shift, and measures for each shift "
     "how much accuracy it costs (absolute impact) and how far better models lose less (slope), with intervals. Writes "
-    "shifts.json and shifts.csv. The same command continues a run that was stopped, also with other thresholds. --pick makes a "
-    "page from which to choose them; `spotter report` and `spotter figures` show the results. `spotter help config shifts` "
+    "shifts.json, shifts.csv and, with an encoder, coverage.csv (how much of the real pictures is covered). The same command "
+    "continues a run that was stopped, also with other thresholds. --pick makes a page from which to choose them; `spotter "
+    "report` and `spotter figures` show the results. `spotter help config shifts` "
     "lists the settings.", table, cli_study_check,
     .work = run_shifts, CLI_OPTIONS(grids), .machine = true
 };

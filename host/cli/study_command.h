@@ -49,8 +49,10 @@ spot_status cli_study_run(spot_ctx *c, const spot_study *y, cli_study_step *fill
 /* The place of the run; its time limit begins now. */
 spot_run_place cli_study_place(const cli_study_flags *f);
 
-/* SPOT_NOMEM, before the run, where it would take this process to more bytes than machine, control group or limit leave. */
-spot_status cli_study_room(spot_ctx *c, size_t memory);
+/* SPOT_NOMEM, before the run, where it would take this process to more bytes than machine, control group or limit leave. world:
+ * the same before a world is made, unless OUT/file is there, which is written last. */
+spot_status cli_study_room (spot_ctx *c, size_t memory);
+spot_status cli_study_world(spot_ctx *c, size_t memory, const char *out, const char *file);
 
 /* After the run, with or without success: erases the progress bar and prints --json's object, in which these numbers, whole
  * ones, follow those of every study. Returns s; without --json the command prints its results next. */
