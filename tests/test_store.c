@@ -134,6 +134,22 @@ TEST_IN_FOLDER(old_temp_files_go)
             " config.yaml.n1-7-0.tmp segments/000/c.json.n1-7-0.tmp segments/c.n1.org-7-12.tmp | diff gone -");
 }
 
+/* The same in a world, whose folders have names of their own. */
+TEST_IN_FOLDER(old_temp_files_of_a_world_go)
+{
+    static const spot_setting none[] = { SPOT_END };
+    spot_ctx c = check_ctx(1);
+    char dir[600];
+
+    snprintf(dir, sizeof dir, "%s/zoo", root);
+    shell("mkdir -p zoo/images/bird zoo/models outside && ln -s ../outside zoo/linked && cd zoo && touch images/bird/1.png"
+          " models/new.n1-7-0.tmp && touch -d '2 hours ago' a.csv.n1-7-0.tmp images/bird/2.png.n1-7-12.tmp models/m.n-1-2.tmp"
+          " images/thesis.tmp images/bird/n-1-2.tmp outside ../outside/x.n1-7-0.tmp");
+    CHECK_OK(&c, spot_world_claim(&c, dir, "zoo.yaml", "zoo", none, &c));
+    shell("find zoo outside -type f | LC_ALL=C sort > after; printf '%s\n' outside/x.n1-7-0.tmp zoo/images/bird/1.png"
+          " zoo/images/bird/n-1-2.tmp zoo/images/thesis.tmp zoo/models/new.n1-7-0.tmp zoo/outside zoo/zoo.yaml | diff after -");
+}
+
 /* A stranger's run may be full of links that lead out of it. */
 TEST_IN_FOLDER(links_are_not_followed_out_of_a_run)
 {

@@ -2,7 +2,7 @@
  *
  * A value's file: "SPOTVAL1", the payload's length and XXH3-64 (both 8 bytes in this machine's byte order, so values from a
  * machine of the other order are not found), the payload. */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE                /* dirent's d_type */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -104,7 +104,13 @@ static bool is_part(const char *name)
 /* Removes temp files of killed processes from a folder, if they are an hour old: no write takes a minute, and a pid from
  * another host cannot be checked. Does not follow links. DURABLE: also syncs the folders, for a process may have been killed
  * between a rename and its sync, and this run is about to rely on the file. */
-enum { SUBFOLDERS = 1, DURABLE = 2 };
+enum { SUBFOLDERS = 1, DURABLE = 2, ALL_FOLDERS = 4 };
+
+static bool is_inside(const struct dirent *e, int flags)
+{
+    if (flags & ALL_FOLDERS) return e->d_name[0] != '.' && (e->d_type == DT_DIR || e->d_type == DT_UNKNOWN);
+    return flags & SUBFOLDERS && is_part(e->d_name);
+}
 
 static void tidy_folder(int above, const char *folder, int follow, int flags)
 {
@@ -116,12 +122,14 @@ static void tidy_folder(int above, const char *folder, int follow, int flags)
     if (!d) return;
     if (flags & DURABLE) fsync(fd);
     while ((e = readdir(d))) {
-        if (flags & SUBFOLDERS && is_part(e->d_name)) tidy_folder(fd, e->d_name, O_NOFOLLOW, flags & DURABLE);
+        if (is_inside(e, flags)) tidy_folder(fd, e->d_name, O_NOFOLLOW, flags & (DURABLE | ALL_FOLDERS));
         if (!is_temp(e->d_name) || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW)) continue;
         if (S_ISREG(st.st_mode) && st.st_mtime < time(NULL) - 3600) unlinkat(fd, e->d_name, 0);
     }
     closedir(d);
 }
+
+void spot_folder_tidy(const char *dir) { tidy_folder(AT_FDCWD, dir, O_NOFOLLOW, ALL_FOLDERS); }
 
 spot_status spot_store_folder(spot_ctx *c, const spot_store *s, const char *name)
 {

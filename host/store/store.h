@@ -22,6 +22,8 @@
  * spot_folder_of makes the folder that will hold the file `path`; it refuses a symbolic link, which may lead out of the run. */
 spot_status spot_folder_make(spot_ctx *c, const char *path);
 spot_status spot_folder_of(spot_ctx *c, const char *path);
+/* Removes temp files of this program that are an hour old or older, from the folder and from those in it; follows no links. */
+void        spot_folder_tidy(const char *dir);
 
 typedef struct {
     char dir[1024];

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "formats/png.h"
+#include "store/store.h"
 
 /* The settings as text, a line each. */
 static spot_status describe(spot_ctx *c, spot_text *text, const char *world, const spot_setting *rows, const void *cfg)
@@ -77,6 +78,7 @@ spot_status spot_world_claim(spot_ctx *c, const char *dir, const char *file, con
         free(saved);
     }
     spot_text_free(&text);
+    if (!s) spot_folder_tidy(dir);
     return s;
 }
 
