@@ -80,6 +80,28 @@ for r in rows:
     assert {k for k in names if r[k] == "1"} == set(facts[r["file"]]["shows"]) and set(r.values()) <= {"0", "1", r["file"]}
 END
 
+# A page shows the pictures that the run saw, which it keeps: not what lies in the folder now, of equal names and sizes.
+"$spotter" report "$dir/run" -o "$dir/page.html" >/dev/null 2>"$dir/log" || fail "report: $(tail -1 "$dir/log")"
+cp -r "$dir/stamps/images" "$dir/images"
+/usr/bin/python3 - "$dir/stamps/images" <<'END'
+import io, os, sys
+from PIL import Image
+for f in os.scandir(sys.argv[1]):
+    black, size = io.BytesIO(), os.stat(f.path).st_size
+    Image.new("L", (8, 8)).save(black, "png")
+    assert len(black.getvalue()) < size
+    open(f.path, "wb").write(black.getvalue().ljust(size, bytes(1)))
+END
+"$spotter" report "$dir/run" -o "$dir/private.html" >/dev/null 2>"$dir/log" || fail "report: $(tail -1 "$dir/log")"
+cmp -s "$dir/page.html" "$dir/private.html" || fail "a page shows files that the run did not see"
+cp -r "$dir/run" "$dir/no-album" && rm "$dir"/no-album/cache/*.album
+"$spotter" report "$dir/no-album" -o "$dir/none.html" >/dev/null 2>"$dir/log" || fail "report: $(tail -1 "$dir/log")"
+grep -q "has no pixels of the run's pictures .* so none is shown; --other-pictures" "$dir/log" || fail "$(cat "$dir/log")"
+[ "$(wc -c <"$dir/none.html")" -lt "$(wc -c <"$dir/page.html")" ] || fail "a page has pictures that the run did not keep"
+"$spotter" report "$dir/no-album" -o "$dir/other.html" --other-pictures >/dev/null 2>"$dir/log" || fail "--other-pictures"
+cmp -s "$dir/other.html" "$dir/none.html" && fail "--other-pictures shows none"
+rm -r "$dir/stamps/images" && mv "$dir/images" "$dir/stamps/images"
+
 # CLIP looks at the real pictures as spotter embed does at the same pictures in files.
 {
     grep -v '^bdms:' "$dir/tiny.yaml"

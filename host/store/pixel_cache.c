@@ -188,7 +188,6 @@ static spot_status open_cache(spot_ctx *c, spot_photos *p, const char *path, boo
         *found = !memcmp(&t, &want, sizeof t);
     }
     if (*found) spot_photos_pixel_cache(p, fd, checksum);
-    else if (fd >= 0) spot_log(c, SPOT_LOG_WARN, "%s is not whole; it is written again", path);
     if (!*found && fd >= 0) close(fd);
     if (!*found) free(checksum);
     return SPOT_OK;
@@ -202,9 +201,21 @@ spot_status spot_pixel_cache_open(spot_ctx *c, const spot_store *store, spot_pho
     cache_path(path, sizeof path, store, p);
     SPOT_TRY(open_cache(c, p, path, &found));
     if (found) return SPOT_OK;
+    if (!access(path, F_OK)) spot_log(c, SPOT_LOG_WARN, "%s is not whole; it is written again", path);
     spot_log(c, SPOT_LOG_INFO, "decoding %d picture%s into %s (%.2f GB)", p->used, p->used == 1 ? "" : "s", path,
              spot_pixel_cache_bytes(p) / 1e9);
     SPOT_TRY(create_cache(c, p, path));
     SPOT_TRY(open_cache(c, p, path, &found));
     return found ? SPOT_OK : spot_fail(c, SPOT_IO, "%s was written and is not whole; is the disk sound?", path);
+}
+
+spot_status spot_pixel_cache_find(spot_ctx *c, const char *dir, spot_photos *p, bool *found)
+{
+    spot_store store;
+    char path[1200];
+
+    *found = false;
+    SPOT_TRY(spot_store_open_to_read(c, &store, dir));
+    cache_path(path, sizeof path, &store, p);
+    return open_cache(c, p, path, found);
 }

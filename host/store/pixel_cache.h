@@ -12,6 +12,10 @@
  * the number of pictures that cannot be decoded, and the first of them. */
 spot_status spot_pixel_cache_open(spot_ctx *c, const spot_store *store, spot_photos *p);
 
+/* The same for who reads the run in dir, which may be a stranger's: makes nothing. *found is false, and p reads its files as
+ * before, where the run has no whole pixel cache. */
+spot_status spot_pixel_cache_find(spot_ctx *c, const char *dir, spot_photos *p, bool *found);
+
 /* Bytes on the disk; number of pictures; time to create it per picture, measured on some of them. */
 double      spot_pixel_cache_bytes(const spot_photos *p);
 int         spot_pixel_cache_pictures(const spot_photos *p);

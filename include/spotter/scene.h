@@ -299,7 +299,7 @@ int         spot_photos_count(const spot_photos *p);        /* pictures that ECs
 size_t      spot_photos_bytes(const spot_photos *p);        /* memory that p takes */
 bool        spot_photos_are_resident(const spot_photos *p);                         /* after spot_photos_upload */
 size_t      spot_photos_device_bytes(const spot_ctx *c, const spot_photos *p);      /* what spot_photos_upload takes */
-const char *spot_photos_hash(const spot_photos *p);         /* of their names, bytes and categories: 32 hexadecimal digits */
+const char *spot_photos_hash(const spot_photos *p);         /* of their names, sizes of files, categories: 32 digits */
 
 #ifdef __cplusplus
 }

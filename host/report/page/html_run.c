@@ -10,6 +10,7 @@
 #include "spotter/discover.h"
 #include "spotter/sweep.h"
 #include "store/pack.h"
+#include "store/pixel_cache.h"
 
 enum { NEAR = 4 };
 
@@ -31,6 +32,7 @@ typedef struct {
     spot_json   findings, maps;    /* members of the page, written at the same time as the member "places" */
     int rows, requests, places, found, mapped, missing;
     spot_ec    *ec;                /* (ecs of the config), for pictures */
+    bool        hidden;            /* pictures from files, of which it is not known that the run saw them */
 } run;
 
 static bool is_wrong(const spot_view *v, int i) { return v->confidence[i] < 0.5f; }
@@ -289,6 +291,21 @@ static spot_status add_ec(run *u, int index)
 
 /* ---- pictures ---- */
 
+/* Pictures from files come from the run, which keeps their pixels: its config may be a stranger's, and what lies at the paths
+ * in it may be the reader's own. Their names and sizes alone make the keys of the run's values. */
+static spot_status find_pixels(run *u)
+{
+    bool found;
+
+    if (!u->source.photos || u->p->o->other_pictures) return SPOT_OK;
+    SPOT_TRY(spot_pixel_cache_find(u->c, u->r->dir, u->source.photos, &found));
+    u->hidden = !found;
+    if (u->hidden)
+        spot_log(u->c, SPOT_LOG_WARN, "%s/cache has no pixels of the run's pictures (*.album), so none is shown; "
+                 "--other-pictures shows what lies in %s now", u->r->dir, u->r->cfg.data.images);
+    return SPOT_OK;
+}
+
 static spot_status draw_picture(spot_ctx *c, void *user, int row, spot_picture *out)
 {
     run *u = user;
@@ -296,6 +313,7 @@ static spot_status draw_picture(spot_ctx *c, void *user, int row, spot_picture *
     int size, k = 0;
     spot_image image;
 
+    if (u->hidden) return spot_fail(c, SPOT_INPUT, "it is not shown: the run has no pixels of it");
     while (u->ec[k].index != at->ec) k++;
     size = u->ec[k].scene.size;
     SPOT_TRY(spot_picture_start(c, out, (uint64_t)size, (uint64_t)size, "a scene"));
@@ -368,6 +386,7 @@ static spot_status write_rest(run *u)
 static spot_status write_page(run *u)
 {
     SPOT_TRY(spot_source_open(u->c, &u->source, &u->r->cfg));
+    SPOT_TRY(find_pixels(u));
     SPOT_TRY(spot_run_values_open(u->c, &u->values, u->r->dir, &u->r->cfg, u->source.photos));
     SPOT_TRY(spot_page_results(u->p, u->r));
     SPOT_TRY(spot_json_begin(u->c, &u->findings, NULL));
