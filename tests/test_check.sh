@@ -59,6 +59,28 @@ exits 1 spotter check "$dir/bad.json" "$run" --history "$dir/h.jsonl" --commit a
 head -1 "$dir/out" | grep -q "^BROKEN: segments: 1 of 2 segments differ (EC 0)" || fail "not broken: $(cat "$dir/out")"
 grep -q '"commit":"abc","failed":true' "$dir/h.jsonl" || fail "the history: $(cat "$dir/h.jsonl")"
 
+# A night into which somebody put a file stays as it is, wherever the file lies, and says so; without the file it goes.
+cp -r "$run" "$dir/stays"
+export NIGHT=2026-01-03
+for mine in notes.md logs/mine.txt cache/model.view segments/000/ec-000000.json.bak pictures/of-me.png "a b/c"; do
+    mkdir -p "$(dirname "$run/$mine")"
+    echo precious > "$run/$mine"
+    exits 0 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "$build" --keep 1
+    grep -qF "nights/2026-01-02 stays, since it holds $mine, which no night made" "$dir/err" || fail "$mine: $(cat "$dir/err")"
+    [ "$(cat "$run/$mine")" = precious ] || fail "tools/nightly removed $mine"
+    rm "$run/$mine"
+    diff -r "$run" "$dir/stays" || [ "$mine" = "a b/c" ] || fail "a night that stays is another"
+done
+rmdir "$run/a b"
+ln -s "$dir/else" "$run/cache/ab"
+exits 0 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "$build" --keep 1
+[ -L "$run/cache/ab" ] && [ -s "$dir/else/notes" ] || fail "tools/nightly removed a link"
+rm "$run/cache/ab"
+touch "$run/cache/$(printf '%032d' 1).view.host-12-3.tmp"
+exits 0 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "$build" --keep 1
+[ ! -e "$run" ] && ! grep -q stays "$dir/err" || fail "a night stays: $(cat "$dir/err"; ls -R "$run")"
+run=$dir/p/nights/2026-01-03
+
 # The same for continuous integration; in quarantine it is a warning.
 ci() { echo --junit "$dir/$1.xml" --sarif "$dir/$1.sarif" --summary "$dir/$1.md"; }
 exits 1 spotter check "$dir/bad.json" "$run" $(ci bad)
@@ -75,13 +97,14 @@ exits 4 spotter check "$dir/base.json" "$run" --history "$dir/nowhere/h.jsonl" $
 exits 4 spotter check "$dir/nothing.json" "$run"
 
 # The verdict is the exit code of the night; while another is at work the second leaves; one left behind is taken over.
+nights=$(wc -l < "$dir/p/history.jsonl")
 exits 1 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/bad.json" --build "$build"
 mkdir "$dir/p/running"
 echo "$(hostname) $$" > "$dir/p/running/who"
 exits 75 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "$build"
 echo "$(hostname) 999999999" > "$dir/p/running/who"
 exits 0 ../tools/nightly --place "$dir/p" --config "$dir/tiny.yaml" --baseline "$dir/base.json" --build "$build"
-[ "$(wc -l < "$dir/p/history.jsonl")" -eq 3 ] || fail "not three nights: $(cat "$dir/p/history.jsonl")"
+[ "$(wc -l < "$dir/p/history.jsonl")" -eq $((nights + 2)) ] || fail "not two more nights: $(cat "$dir/p/history.jsonl")"
 
 exits 4 spotter report --trend "$dir/nothing.jsonl" -o "$dir/x.html"
 exits 3 spotter report --trend "$dir/tiny.yaml" -o "$dir/x.html"

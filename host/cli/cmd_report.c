@@ -27,7 +27,7 @@ static const cli_row table[] = {
     { "images", 0,   "FOLDER",     CLI_TEXT, CLI_AT(images), .otherwise = "where the run saw them",
       .help = "folder of the pictures of findings or of shifts" },
     { "other-pictures", 0, NULL, CLI_ON, CLI_AT(o.other_pictures),
-      .help = "shows what lies at the paths of a run of shifts or backgrounds, though the run saw other files there" },
+      .help = "shows what lies at the paths of a run on pictures, though it saw other files there or kept none" },
     { "trend",  0,   "FILE.jsonl", CLI_TEXT, CLI_AT(trend),
       .help = "page of the numbers night by night, from the history of `spotter check`" },
     CLI_MACHINE_ROWS("cpu"),
