@@ -16,6 +16,10 @@ for after in 0.05 0.1 0.2; do
     timeout -s KILL $after "$spotter" render "${objects[@]}" --out "$dir/killed" -n 10 --masks --depth &>"$dir/out" </dev/null
 done
 run 0 "" render "${objects[@]}" --out "$dir/killed" -n 10 --masks --depth
+touch -d '2 hours ago' "$dir"/killed/{images,masks}/box/b.png.host-12-3.tmp "$dir/killed/images/box/thesis.tmp"
+run 0 "" render "${objects[@]}" --out "$dir/killed" -n 10 --masks --depth
+[ -e "$dir/killed/images/box/thesis.tmp" ] || fail "somebody's file is gone"
+[ -z "$(find "$dir/killed" -name 'b.png*.tmp')" ] || fail "temporary files of a killed process stay"
 diff -r -x '*.tmp' "$dir/a" "$dir/killed" || fail "a killed run differs"
 run 0 "" render "${objects[@]}" --out "$dir/a" --number 10 --masks --depth
 grep -q '; 0 files written' "$dir/out" || fail "files are written again: $(cat "$dir/out")"

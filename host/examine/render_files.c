@@ -64,6 +64,7 @@ static spot_status open_rooms(spot_ctx *c, const spot_render_files *f)
     spot_store s = { .brief = false };
 
     snprintf(s.dir, sizeof s.dir, "%s", f->dir);
+    spot_folder_tidy(f->dir);                              /* folders of classes, too */
     SPOT_TRY(spot_store_folder(c, &s, "images"));
     if (f->masks) SPOT_TRY(spot_store_folder(c, &s, "masks"));
     return f->depth ? spot_store_folder(c, &s, "depth") : SPOT_OK;
