@@ -21,7 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PYTHON = "/usr/bin/python3"
 ROUNDS = 3
 USERS = ("mine.txt", "thesis.tmp", "thesis.part", "a.b.tmp", ".hidden")
-ADVICE = "free some space and run the same command again"
+ADVICE = "free some space"
 # Written with times in them, or (.contents) hashes that are made again where they are not there.
 UNEQUAL = ("lesson", ".contents")
 
