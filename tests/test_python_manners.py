@@ -36,6 +36,20 @@ def written(found, folder):
     return {p.name: p.read_bytes() for p in Path(folder).iterdir() if p.is_file()}
 
 
+def test_write_keeps_files_of_others():
+    feature, target, probs, _ = planted()
+    one = spotter.PlaneSpot(seed=3, device="cpu", reduce="pca").fit(feature, target, probs)
+    for name in "report.html", "slices.json", "config.yaml", "map.npy", "fit.safetensors":
+        folder = Path("of " + name)
+        folder.mkdir()
+        (folder / name).write_text("precious")
+        raises("replace", lambda: one.write(folder))
+        assert [p.name for p in folder.iterdir()] == [name] and (folder / name).read_text() == "precious", name
+        one.write(folder, replace=True)
+        one.write(folder)                                  # its own findings
+        assert (folder / "slices.json").stat().st_size > 100
+
+
 def test_a_fitted_object_outlives_its_memory():
     feature, target, probs, _ = planted()
     new = planted(seed=1)

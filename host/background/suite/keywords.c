@@ -14,13 +14,15 @@ enum { LONGEST = 256, MOST_WORDS = 100000, TOLD = 3 };
 
 /* ---- names ---- */
 
+static bool is_blank(char b) { return b == '_' || isspace((unsigned char)b); }
+
 /* The keyword of n bytes of text: lower case, ' ' for '_', no blanks around it. False: it is longer than LONGEST - 1. */
 static bool plain_word(char out[LONGEST], const char *text, size_t n)
 {
     size_t k = 0;
 
-    while (n && isspace((unsigned char)*text)) text++, n--;
-    while (n && isspace((unsigned char)text[n - 1])) n--;
+    while (n && is_blank(*text)) text++, n--;
+    while (n && is_blank(text[n - 1])) n--;
     if (n >= LONGEST) return false;
     for (; k < n; k++) out[k] = text[k] == '_' ? ' ' : (char)tolower((unsigned char)text[k]);
     out[k] = 0;

@@ -85,7 +85,7 @@ class Found(Results, Gathers):
                 check_folder(c, out, self._held.subject)
                 if report and os.path.isdir(os.path.dirname(page)):            # else it is made
                     c("spot_report_place", c_side.bytes_of(page), PAGE_ADVICE)
-        self.write(out)
+        self.write(out, replace=True)
         if report:
             self.report(page, replace=replace)
 

@@ -152,12 +152,15 @@ class Results:
     def _repr_html_(self) -> str:
         return as_html(repr(self), self.slices_ if "_held" in self.__dict__ else [])
 
-    def write(self, folder: Any) -> None:
+    def write(self, folder: Any, replace: bool = False) -> None:
         """slices.csv, slices.json, map.npy, fit.safetensors and config.yaml, the same bytes as `spotter discover` writes;
         and subject.safetensors, by which `spotter report` makes a page of several models. Of a detector's rows also rows.csv
-        and attributes.csv."""
+        and attributes.csv. A folder with findings of other rows, or with files of others that have these names, is an
+        InputError; replace: they are written over."""
         held = self._fitted()
         with Context(self.device, self.threads) as c:
+            if not flag(replace, "replace"):
+                check_folder(c, folder, held.subject)
             if held.subject.instance is not None:
                 c("spot_instances_write", ct.byref(held.subject.c), c_side.bytes_of(folder))
             c("spot_findings_write", c_side.bytes_of(folder), ct.byref(held.findings), ct.byref(held.subject.c),
