@@ -100,6 +100,15 @@ grep -q "has no pixels of the run's pictures .* so none is shown; --other-pictur
 [ "$(wc -c <"$dir/none.html")" -lt "$(wc -c <"$dir/page.html")" ] || fail "a page has pictures that the run did not keep"
 "$spotter" report "$dir/no-album" -o "$dir/other.html" --other-pictures >/dev/null 2>"$dir/log" || fail "--other-pictures"
 cmp -s "$dir/other.html" "$dir/none.html" && fail "--other-pictures shows none"
+"$spotter" view "$dir/no-album" --ec 1 --out "$dir/x.safetensors" --images "$dir/seen" >/dev/null 2>"$dir/log" &&
+    fail "view shows files that the run did not see"
+grep -q "has no pixels of the run's pictures" "$dir/log" && [ ! -e "$dir/seen" ] || fail "view: $(cat "$dir/log")"
+"$spotter" view "$dir/run" --ec 1 --out "$dir/x.safetensors" --images "$dir/seen" >/dev/null 2>"$dir/log" || fail "view"
+/usr/bin/python3 - "$dir/seen" <<'END' || fail "view shows files that the run did not see"
+import glob, sys
+from PIL import Image
+assert all(Image.open(f).convert("L").getextrema()[1] > 0 for f in glob.glob(sys.argv[1] + "/*.png"))
+END
 rm -r "$dir/stamps/images" && mv "$dir/images" "$dir/stamps/images"
 
 # CLIP looks at the real pictures as spotter embed does at the same pictures in files.

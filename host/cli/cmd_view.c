@@ -7,6 +7,7 @@
 #include "formats/safetensors.h"
 #include "spotter/config.h"
 #include "spotter/sweep.h"
+#include "store/pixel_cache.h"
 #include "store/store.h"
 #include "worlds/scene_files.h"
 
@@ -79,6 +80,21 @@ static spot_status save_view(spot_ctx *c, const view_flags *o, const spot_config
     return s;
 }
 
+/* Pictures from files are those that the run saw and keeps: its config may be a stranger's, and what lies at the paths in it
+ * may be the reader's own. */
+static spot_status open_source(spot_ctx *c, spot_source *source, const spot_config *cfg, const view_flags *o)
+{
+    bool found;
+
+    SPOT_TRY(spot_source_open(c, source, cfg));
+    if (!source->photos) return SPOT_OK;
+    SPOT_TRY(spot_pixel_cache_find(c, o->dir, source->photos, &found));
+    if (found || !o->images) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "{view.pixels} %s/cache has no pixels of the run's pictures (*.album), so --images cannot "
+                     "show them; `spotter scene` with the run's config.yaml shows what lies in %.300s now", o->dir,
+                     cfg->data.images);
+}
+
 static spot_status view_ec(spot_ctx *c, void *input)
 {
     spot_config cfg;
@@ -90,7 +106,7 @@ static spot_status view_ec(spot_ctx *c, void *input)
     snprintf(path, sizeof path, "%s/config.yaml", o->dir);
     s = cli_config(c, &cfg, path);
     if (!s) {
-        s = spot_source_open(c, &source, &cfg);
+        s = open_source(c, &source, &cfg, o);
         if (!s) s = save_view(c, o, &cfg, &source);
         spot_source_close(&source);
     }
