@@ -173,6 +173,12 @@ for signal in TERM KILL; do
     rm k.safetensors k.csv
 done
 
+# --- a limit on file sizes is the full disk that a test can have
+(ulimit -f 4; run 4 "free some space and run the same command again" embed --model $clip --images many --out d.safetensors
+ exit $failed) || failed=$((failed + 1))
+run 0 "" embed --model $clip --images many --out d.safetensors
+cmp -s d.safetensors whole.safetensors || fail "other bytes after a full disk"
+
 # --- unreadable pictures are left out
 rm many/x/010.png && echo no > many/x/010.png
 run 0 "1 of 540 pictures cannot be read and are left out" embed --model $clip --images many --out u.safetensors \

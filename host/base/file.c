@@ -29,7 +29,7 @@ static const char *advice(int error, bool reads)
 
 const char *spot_file_reason(int error) { return error == ENODEV ? "it is a pipe or a device, not a file" : strerror(error); }
 
-static spot_status cannot(spot_ctx *c, const char *verb, const char *path, int error)
+spot_status spot_file_failed(spot_ctx *c, const char *verb, const char *path, int error)
 {
     return spot_fail(c, SPOT_IO, "{file.failed} cannot %s %s: %s; %s", verb, path, spot_file_reason(error),
                      advice(error, !strcmp(verb, "read")));
@@ -38,7 +38,7 @@ static spot_status cannot(spot_ctx *c, const char *verb, const char *path, int e
 spot_status spot_file_abort(spot_ctx *c, const char *temp, const char *path, int error)
 {
     unlink(temp);
-    return cannot(c, "write", path, error);
+    return spot_file_failed(c, "write", path, error);
 }
 
 /* A new file beside path, named after host, process and a count. O_EXCL skips names that a killed process left behind. */
@@ -107,7 +107,7 @@ static int open_target(char *temp, size_t size, const char *path)
 static spot_status finish_file(spot_ctx *c, const char *temp, const char *path, int error)
 {
     if (*temp) return error ? spot_file_abort(c, temp, path, error) : spot_file_commit(c, temp, path);
-    return error ? cannot(c, "write", path, error) : SPOT_OK;
+    return error ? spot_file_failed(c, "write", path, error) : SPOT_OK;
 }
 
 int spot_write_all(int fd, const void *bytes, size_t n)
@@ -160,7 +160,7 @@ static spot_status move_file(spot_ctx *c, const char *temp, const char *path, bo
     if (!error && rename(temp, path)) error = errno;
     if (error) return spot_file_abort(c, temp, path, error);
     error = durable ? spot_sync_folder_of(path) : 0;
-    return error ? cannot(c, "sync the directory of", path, error) : SPOT_OK;
+    return error ? spot_file_failed(c, "sync the directory of", path, error) : SPOT_OK;
 }
 
 spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path) { return move_file(c, temp, path, true); }
@@ -168,7 +168,7 @@ spot_status spot_file_commit(spot_ctx *c, const char *temp, const char *path) { 
 spot_status spot_file_begin(spot_ctx *c, char *temp, size_t size, const char *path, int *fd)
 {
     *fd = open_temp(temp, size, path);
-    return *fd < 0 ? cannot(c, "write", path, errno) : SPOT_OK;
+    return *fd < 0 ? spot_file_failed(c, "write", path, errno) : SPOT_OK;
 }
 
 spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, size_t n)
@@ -176,7 +176,7 @@ spot_status spot_file_write(spot_ctx *c, const char *path, const void *bytes, si
     char temp[PATH_MAX];
     int error, fd = open_target(temp, sizeof temp, path);
 
-    if (fd < 0) return cannot(c, "write", path, errno);
+    if (fd < 0) return spot_file_failed(c, "write", path, errno);
     error = spot_write_all(fd, bytes, n);
     if (close(fd) && !error) error = errno;
     return finish_file(c, temp, path, error);
@@ -199,7 +199,7 @@ spot_status spot_file_fill(spot_ctx *c, const char *path, bool (*fill)(FILE *f, 
     int error = 0, fd = open_target(temp, sizeof temp, path);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
 
-    if (fd < 0) return cannot(c, "write", path, errno);
+    if (fd < 0) return spot_file_failed(c, "write", path, errno);
     errno = 0;
     if (!f || !fill(f, user) || fflush(f) || ferror(f)) error = errno ? errno : EIO;
     if (f ? fclose(f) : close(fd)) error = error ? error : errno;
@@ -228,10 +228,10 @@ spot_status spot_file_append(spot_ctx *c, const char *path, const void *text, si
     const bool stream = open_stream(path, &fd);
 
     if (!stream) fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0) return cannot(c, "write", path, errno);
+    if (fd < 0) return spot_file_failed(c, "write", path, errno);
     error = append(fd, stream, text, n);
     if (close(fd) && !error) error = errno;
-    return error ? cannot(c, "write", path, error) : SPOT_OK;
+    return error ? spot_file_failed(c, "write", path, error) : SPOT_OK;
 }
 
 /* A new file takes the place of a regular one; what is added, and a stream, goes into what is there. */
@@ -243,10 +243,10 @@ spot_status spot_file_place(spot_ctx *c, const char *path, bool adds)
     const bool is_there = !stat(path, &st);
 
     if (is_there && standard_stream(path, &st) >= 0) return SPOT_OK;
-    if (is_there && S_ISDIR(st.st_mode)) return cannot(c, "write", path, EISDIR);
+    if (is_there && S_ISDIR(st.st_mode)) return spot_file_failed(c, "write", path, EISDIR);
     snprintf(folder, sizeof folder, "%.*s/.", slash ? (int)(slash - path) : 1, slash ? path : ".");
     return (is_there && (adds || !S_ISREG(st.st_mode)) ? access(path, W_OK) : access(folder, W_OK | X_OK))
-         ? cannot(c, "write", path, errno) : SPOT_OK;
+         ? spot_file_failed(c, "write", path, errno) : SPOT_OK;
 }
 
 int spot_file_peek(const char *path, char *bytes, size_t n)
@@ -340,7 +340,7 @@ spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes,
     *n = 0;
     if (fd < 0 && errno == ENODEV) return spot_fail(c, SPOT_INPUT, "{file.unread} cannot read %s: %s", path,
                                                     spot_file_reason(ENODEV));
-    if (fd < 0) return cannot(c, "read", path, errno);
+    if (fd < 0) return spot_file_failed(c, "read", path, errno);
     if (fstat(fd, &st)) error = errno;
     if (!error && (uint64_t)st.st_size > limit) {
         close(fd);
@@ -362,7 +362,7 @@ spot_status spot_file_read(spot_ctx *c, const char *path, unsigned char **bytes,
     if (error) {
         free(*bytes);
         *bytes = NULL;
-        return cannot(c, "read", path, error);
+        return spot_file_failed(c, "read", path, error);
     }
     (*bytes)[*n] = 0;
     return SPOT_OK;

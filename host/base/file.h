@@ -22,6 +22,9 @@ FILE *spot_file_stream(const spot_ctx *c, const char *path);
 /* Text for an errno of these two functions. */
 const char *spot_file_reason(int error);
 
+/* SPOT_IO: cannot VERB PATH, why, and what to do. error: an errno. verb: "read", "write". */
+spot_status spot_file_failed(spot_ctx *c, const char *verb, const char *path, int error);
+
 /* spot_file_write of a regular file without fsync: a power cut may damage it. */
 spot_status spot_file_write_unsynced(spot_ctx *c, const char *path, const void *bytes, size_t n);
 

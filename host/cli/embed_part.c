@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "study/run_claim.h"
 
 enum { HEAD = 128 };
@@ -52,11 +53,6 @@ static spot_key key_of_block(const cli_embed_part *p, int b)
     return spot_key_join(spot_key_join(p->key, "rows", &p->of[b], sizeof p->of[b]), "block", p->record, data_bytes(p, b));
 }
 
-static spot_status cannot(spot_ctx *c, const cli_embed_part *p, const char *verb, int error)
-{
-    return spot_fail(c, SPOT_IO, "cannot %s %s: %s", verb, p->path, strerror(error));
-}
-
 /* Returns the bytes that were read, fewer at the end of the file; -1 with errno. */
 static ssize_t read_at(int fd, unsigned char *to, size_t n, off_t at)
 {
@@ -77,7 +73,7 @@ static spot_status write_at(spot_ctx *c, const cli_embed_part *p, const unsigned
     for (size_t put = 0; put < n;) {
         ssize_t k = pwrite(p->fd, from + put, n - put, at + (off_t)put);
         if (k < 0 && errno == EINTR) continue;
-        if (k <= 0) return cannot(c, p, "write", k ? errno : ENOSPC);
+        if (k <= 0) return spot_file_failed(c, "write", p->path, k ? errno : ENOSPC);
         put += (size_t)k;
     }
     return SPOT_OK;
@@ -91,7 +87,7 @@ static spot_status try_block(spot_ctx *c, cli_embed_part *p, int b, bool *whole)
     spot_key key;
 
     *whole = false;
-    if (got < 0) return cannot(c, p, "read", errno);
+    if (got < 0) return spot_file_failed(c, "read", p->path, errno);
     if ((size_t)got < n) return SPOT_OK;
     key = key_of_block(p, b);
     *whole = !memcmp(&key, p->record + n - sizeof key, sizeof key);
@@ -169,7 +165,7 @@ static double look_again(spot_ctx *c, void *user, const spot_claimant *was)
 
 static spot_status begin_file(spot_ctx *c, cli_embed_part *p)
 {
-    if (ftruncate(p->fd, 0)) return cannot(c, p, "write", errno);
+    if (ftruncate(p->fd, 0)) return spot_file_failed(c, "write", p->path, errno);
     return write_head(c, p, true);
 }
 
@@ -178,7 +174,7 @@ static spot_status find_blocks(spot_ctx *c, cli_embed_part *p, bool replace)
     struct stat st;
     bool whole;
 
-    if (fstat(p->fd, &st)) return cannot(c, p, "read", errno);
+    if (fstat(p->fd, &st)) return spot_file_failed(c, "read", p->path, errno);
     for (int b = 0; b < cli_embed_blocks(p); b++) {
         SPOT_TRY(try_block(c, p, b, &whole));
         p->done[b] = whole;
@@ -206,7 +202,7 @@ static spot_status take_over(spot_ctx *c, cli_embed_part *p, cli_embed_force for
     const size_t own = print_head(p, want, "");
     ssize_t n = read_at(p->fd, (unsigned char *)have, HEAD, 0);
 
-    if (n < 0) return cannot(c, p, "read", errno);
+    if (n < 0) return spot_file_failed(c, "read", p->path, errno);
     if (!n) return begin_file(c, p);
     if (n == HEAD && !memcmp(want, have, own + 1)) return go_on(c, p, have, force);
     if (force.replace) return begin_file(c, p);
@@ -226,8 +222,8 @@ spot_status cli_embed_part_open(spot_ctx *c, cli_embed_part *p, cli_embed_force 
     p->record = malloc(data_bytes(p, 0) + sizeof(spot_key));
     if (!p->done || !p->record) return spot_fail(c, SPOT_NOMEM, "no memory for a block of %d rows", p->block);
     p->fd = open(p->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (p->fd < 0) return cannot(c, p, "write", errno);
-    if (fstat(p->fd, &st) || !S_ISREG(st.st_mode)) return cannot(c, p, "write", ENODEV);
+    if (p->fd < 0) return spot_file_failed(c, "write", p->path, errno);
+    if (fstat(p->fd, &st) || !S_ISREG(st.st_mode)) return spot_file_failed(c, "write", p->path, ENODEV);
     return take_over(c, p, force);
 }
 

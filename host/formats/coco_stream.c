@@ -74,7 +74,7 @@ static spot_status parse_piece(spot_coco_stream *s, const uint8_t *json, size_t 
 static spot_status parse_end(spot_coco_stream *s)
 {
     if (!s->before) return s->status = spot_fail(s->c, SPOT_INPUT, "{file.empty} %s is empty", s->name);
-    return parse_piece(s, NULL, 0);
+    return parse_piece(s, (const uint8_t *)"", 0);
 }
 
 spot_status spot_coco_stream_bytes(spot_coco_stream *s, const uint8_t *json, size_t size)
