@@ -310,7 +310,7 @@ class Lives:
 
 def study(build, home, name, kills, seed):
     failed, disks, lives = 0, 0, Lives(build, home, name, random.Random(f"{seed} {name}"))
-    while (lives.kills < kills or disks < kills // 2 and lives.disk()) and failed < 5:
+    while (lives.kills < kills or disks < (kills + 1) // 2 and lives.disk()) and failed < 5:
         try:
             if lives.kills < kills:
                 lives.life()

@@ -3,4 +3,4 @@
 # embed and render, killed, see kills_studies.py.
 /usr/bin/python3 kills.py "$1" "${2:-16}"
 code=$?
-/usr/bin/python3 kills_studies.py "$1" "${3:-2}" && exit $code
+/usr/bin/python3 kills_studies.py "$1" "${3:-1}" && exit $code
