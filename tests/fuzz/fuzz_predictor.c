@@ -1,4 +1,4 @@
-/* fuzz_predictor.c - any bytes as what a program of --predict answers: either one sentence, or finite numbers of as many columns
+/* fuzz_predictor.c - any bytes as what a program of --predict answers: one sentence, or finite numbers of as many columns
  * as the first answer had. The first byte says which arrays are wanted; what a program has not yet been asked for is not a
  * mistake here. fuzz: -max_len=2048 */
 #include "fuzz/fuzz_file.h"
