@@ -95,6 +95,11 @@ spot_status spot_zoo_measure(spot_ctx *c, const char *dir, const spot_zoo_stock 
 spot_status spot_zoo_models_needs (spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg);
 spot_status spot_zoo_measure_needs(spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg);
 
+/* Trains a model, with memory of its own. path NULL: it is not kept. */
+enum { SPOT_ZOO_BATCH = 32, SPOT_ZOO_POOL = 150 };     /* pictures of a step; backgrounds of a family that it draws from */
+spot_status spot_zoo_train(spot_ctx *c, const char *path, const spot_zoo_stock *stock, const spot_zoo_pool *pool,
+                           const spot_zoo_recipe *r);
+
 /* The seconds of making a world on c and of `looks` looks of every model at its pictures, by timing the opening of its
  * materials and some pictures of the training and of the looks of each kind of network. */
 spot_status spot_zoo_time(spot_ctx *c, double *seconds, const spot_background_zoo *cfg, double looks);
