@@ -15,8 +15,8 @@
 
 /* A new command: its name here, and cmd_NAME.c with cli_NAME_command. */
 #define CLI_COMMANDS(X)                                                                                                  \
-    X(accept) X(assign) X(background) X(bench) X(check) X(claim) X(compare) X(discover) X(embed) X(examine) X(figures) \
-    X(gather) X(merge) X(plan) X(render) X(report) X(scene) X(shifts) X(status) X(sweep) X(tables) X(verdict) X(view)
+    X(accept) X(assign) X(background) X(bench) X(check) X(claim) X(compare) X(demo) X(discover) X(embed) X(examine)    \
+    X(figures) X(gather) X(merge) X(plan) X(render) X(report) X(scene) X(shifts) X(status) X(sweep) X(tables) X(verdict) X(view)
 
 #define X(name) extern const cli_command cli_##name##_command;
 CLI_COMMANDS(X)

@@ -28,6 +28,7 @@ static void print_help(FILE *f)
 {
     fputs("Usage: spotter COMMAND [OPTION...]\n\n"
           "Examples:\n"
+          "  spotter demo\n"
           "  spotter sweep configs/quickstart.yaml --out runs/quickstart\n"
           "  spotter tables runs/quickstart\n"
           "  spotter discover --embeddings e.npy --labels y.npy --probs p.npy --out found\n"

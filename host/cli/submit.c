@@ -21,6 +21,7 @@
 
 #include "base/json_tree.h"
 #include "base/quote.h"
+#include "cli/embedded.h"
 #include "cli/shell.h"
 #include "spotter/work.h"
 #include "store/store.h"
@@ -266,9 +267,9 @@ static spot_status write_scripts(spot_ctx *c, const submission *b)
         return spot_fail(c, SPOT_INPUT, "{run.link} %s is a symbolic link, which may lead out of the run; put a folder in its "
                          "place", path);
     snprintf(path, sizeof path, "%s/slurm/array.sbatch", b->dir);
-    SPOT_TRY(spot_file_write(c, path, cli_sweep_sbatch, strlen(cli_sweep_sbatch)));
+    SPOT_TRY(spot_file_write(c, path, cli_sweep_sbatch, cli_sweep_sbatch_size));
     snprintf(path, sizeof path, "%s/slurm/merge.sbatch", b->dir);
-    return spot_file_write(c, path, cli_merge_sbatch, strlen(cli_merge_sbatch));
+    return spot_file_write(c, path, cli_merge_sbatch, cli_merge_sbatch_size);
 }
 
 static spot_status send_all(spot_ctx *c, submission *b)

@@ -22,6 +22,4 @@ typedef struct {
 spot_status cli_submit(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *sweep, const cli_array *o,
                        const cli_given *given);
 
-extern const char cli_sweep_sbatch[], cli_merge_sbatch[];      /* tools/slurm/sweep.sbatch, merge.sbatch: see slurm.cmake */
-
 #endif

@@ -25,7 +25,7 @@ spot_status spot_scene_picture(spot_ctx *c, const char *dir, const spot_ec *ec, 
     snprintf(path, sizeof path, "%s/%s", dir, file);
     SPOT_TRY(spot_image_picture(c, image, rgb, ec, split, index));
     SPOT_TRY(spot_png_encode(c, &png, &n, rgb, size, size));
-    how = spot_file_write(c, path, png, n);
+    how = spot_file_write_unsynced(c, path, png, n);       /* it can be drawn again, and 600 waits for a disk take seconds */
     free(png);
     return how;
 }

@@ -110,6 +110,7 @@ typedef struct {
     int    matte;                      /* spot_matte, for pictures as the model saw them */
     /* The rest is for spot_report_findings, and only shown. NULL: not known. */
     const char *title, *data, *date;   /* NULL title: "Blindspots". data: name of the rows; date: of the findings, as given */
+    const char *note;                  /* lines at the head of the page, such as what is known of the rows */
     const char *const *model;          /* (models): names in the order of the findings; those without are "model 1" and so on */
     int models;
 } spot_report_options;

@@ -240,12 +240,24 @@ static void write_map(report *r, const map *m)
     spot_json_end(p->at);
 }
 
+/* The lines at the head, each a text. */
+static void write_note(spot_page *p)
+{
+    spot_json_array(p->at, "note", 0, 0);
+    for (const char *at = p->o->note, *end; at && *at; at = end + (*end == '\n')) {
+        end = at + strcspn(at, "\n");
+        spot_page_print(p, NULL, "%.*s", (int)(end - at), at);
+    }
+    spot_json_end(p->at);
+}
+
 static void write_all(report *r)
 {
     spot_page *p = r->p;
 
     if (p->o->data) spot_page_text(p, "data", p->o->data);
     if (p->o->date) spot_page_text(p, "date", p->o->date);
+    write_note(p);
     spot_json_array(p->at, "classes", 0, 0);
     for (int k = 0; k < r->s[0]->classes; k++) spot_page_text(p, NULL, r->s[0]->class_name[k]);
     spot_json_end(p->at);

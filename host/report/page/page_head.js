@@ -108,6 +108,7 @@ const Head = (() => {
       facts.append(h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value), note ? h("span", {}, note) : null)));
     const line = names();
     if (line) sources.append(line);
+    sources.append(...(what.note || []).map((said, i) => h("p", { class: "lead" }, i ? said : h("b", {}, said))));
     for (const m of what.models)
       sources.append(h("p", { class: "source" }, whose(m), h("bdi", {}, m.source), isRun ? "" : ` · ${examined(m)}`,
                        m.groups ? ` · rows in ${plural(m.groups, "group")}` : ""));

@@ -186,7 +186,7 @@ class Merges(ct.Structure):
 class ReportOptions(ct.Structure):
     _fields_ = [("budget", ct.c_size_t), ("full", ct.c_bool), ("thumb", ct.c_int), ("memory", ct.c_size_t),
                 ("other_pictures", ct.c_bool), ("matte", ct.c_int), ("title", ct.c_char_p), ("data", ct.c_char_p),
-                ("date", ct.c_char_p), ("model", ct.POINTER(ct.c_char_p)), ("models", ct.c_int)]
+                ("date", ct.c_char_p), ("note", ct.c_char_p), ("model", ct.POINTER(ct.c_char_p)), ("models", ct.c_int)]
 
 
 class EncoderInfo(ct.Structure):
