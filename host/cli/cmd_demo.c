@@ -153,7 +153,8 @@ static spot_status compare(spot_ctx *c, const demo_flags *o, const spot_ec *ec, 
 
     SPOT_TRY(spot_findings_read(c, o->found, &s, &f, &d));
     how = s.n == ROWS ? cli_demo_truth(c, &note, &found, ec, number, &f, &s)
-        : spot_fail(c, SPOT_INPUT, "{demo.rows} %s has %d rows, and the demo has %d; choose another folder by --out", o->found, s.n, ROWS);
+        : spot_fail(c, SPOT_INPUT, "{demo.rows} %s has %d rows, and the demo has %d; choose another folder by --out", o->found,
+                    s.n, ROWS);
     if (how == SPOT_OK) spot_text_add(&note, "", 1);
     if (how == SPOT_OK) how = note.status;
     if (how == SPOT_OK) how = write_page(c, o, note.bytes, &s, &f, &d);

@@ -11,4 +11,8 @@ extern const unsigned char cli_demo_config[];          /* configs/quickstart.yam
 extern const unsigned char cli_demo_view[];            /* demo.safetensors: see tools/demo_view */
 extern const size_t cli_demo_config_size, cli_demo_view_size;
 
+extern const unsigned char cli_programs[];             /* tools/python/spotter/llms.txt */
+extern const unsigned char cli_slices_schema[], cli_json_schema[];     /* slices.schema.json, json.schema.json beside it */
+extern const size_t cli_programs_size, cli_slices_schema_size, cli_json_schema_size;
+
 #endif

@@ -13,6 +13,7 @@
 #include "base/platform.h"
 #include "base/room.h"
 #include "cli/cli.h"
+#include "cli/embedded.h"
 #include "spotter/background.h"
 #include "spotter/examine.h"
 #include "spotter/shifts.h"
@@ -39,7 +40,9 @@ static void print_help(FILE *f)
           "Commands:\n", f);
     for (const cli_command *const *k = cli_commands; *k; k++) fprintf(f, "  %-10s  %s\n", (*k)->name, (*k)->summary);
     fputs("  help        options of a COMMAND; `spotter help config`: every setting of a sweep;\n"
-          "              `spotter help config shifts`, `... background`, `... examine`: of these studies\n\n"
+          "              `spotter help config shifts`, `... background`, `... examine`: of these studies;\n"
+          "              `spotter help programs`: for programs that call this one; `spotter help schema`,\n"
+          "              `... schema json`: JSON Schemas of slices.json and of the object that --json prints\n\n"
           "Results go to stdout, everything else to stderr.\n"
           "Exit codes: 0 done; 1 a check failed; 2 usage or config; 3 bad input; 4 files;\n"
           "5 device; 6 memory; 75 stopped early and saved: run the same command again.\n", f);
@@ -80,6 +83,9 @@ static int help(int argc, char **argv)
     else if (!strcmp(argv[2], "config") && argc > 3 && !strcmp(argv[3], "background")) spot_background_document(stdout);
     else if (!strcmp(argv[2], "config") && argc > 3 && !strcmp(argv[3], "examine")) spot_examine_document(stdout);
     else if (!strcmp(argv[2], "config")) spot_config_document(stdout);
+    else if (!strcmp(argv[2], "programs")) fputs((const char *)cli_programs, stdout);
+    else if (!strcmp(argv[2], "schema") && argc > 3 && !strcmp(argv[3], "json")) fputs((const char *)cli_json_schema, stdout);
+    else if (!strcmp(argv[2], "schema")) fputs((const char *)cli_slices_schema, stdout);
     else return run_command(argv[2], 2, shown);
     return 0;
 }
