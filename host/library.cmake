@@ -36,6 +36,12 @@ target_link_options(spotter_shared PRIVATE LINKER:--version-script=${CMAKE_CURRE
   LINKER:--no-undefined ${SPOT_LOCALE_WRAPS})
 target_link_libraries(spotter_shared PRIVATE $<TARGET_PROPERTY:libspotter,INTERFACE_LINK_LIBRARIES>)
 
+# libspotter_cpu.so tells which of several builds this CPU can load, without loading one (tools/python/spotter_program.py).
+add_library(spotter_cpu SHARED host/base/cpu.c host/base/cpu_compiled.c)
+target_include_directories(spotter_cpu PRIVATE host)
+target_compile_options(spotter_cpu PRIVATE ${SPOT_C_FLAGS})
+add_dependencies(spotter_shared spotter_cpu)
+
 file(CONFIGURE OUTPUT spotter.pc @ONLY CONTENT [[
 prefix=@CMAKE_INSTALL_PREFIX@
 libdir=${prefix}/@CMAKE_INSTALL_LIBDIR@

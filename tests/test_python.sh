@@ -52,6 +52,26 @@ assert spotter.schema()["title"].startswith("slices.json")
 maps = open("/proc/self/maps").read()
 assert "/fresh/lib" in maps and "spotter/lib/libdnnl" in maps, "a library of the system was taken"  # numpy has some
 ') || fail "the wheel"
+# Its command is the program. Of several builds the one that the CPU runs is taken, the widest first; where it runs none, there is
+# a sentence.
+command=$dir/fresh/bin/spotter
+[ "$("$command" --version)" = "$("$build/spotter" --version)" ] || fail "the wheel's command"
+"$dir/fresh/bin/python" -m spotter --version >/dev/null || fail "python -m spotter"
+package=$(cd "$dir/elsewhere" && "$dir/fresh/bin/python" -c 'import spotter_program; print(spotter_program.package)')
+echo 'const char *spot_cpu_lacks(void) { return "avx9"; }' >"$dir/lacks.c"
+cc -shared -fPIC -o "$dir/lacks.so" "$dir/lacks.c"
+mkdir "$package/lib-x86-64-v9"
+printf '#!/bin/sh\necho the wide one\n' >"$package/lib-x86-64-v9/spotter"
+chmod +x "$package/lib-x86-64-v9/spotter"
+[ "$("$command" --version)" = "the wide one" ] || fail "the wider build is not taken"
+cp "$dir/lacks.so" "$package/lib-x86-64-v9/libspotter_cpu.so"
+[ "$("$command" --version)" = "$("$build/spotter" --version)" ] || fail "a build for another CPU is taken"
+cp "$dir/lacks.so" "$package/lib/libspotter_cpu.so"
+code=0
+"$command" --version 2>"$dir/said" || code=$?
+[ $code = 5 ] && grep -q "this CPU has no avx9" "$dir/said" || fail "no build for this CPU: exit code $code, $(cat "$dir/said")"
+"$dir/fresh/bin/python" -c 'import spotter' 2>"$dir/said" && fail "a library for another CPU is loaded"
+grep -q "ImportError: this CPU has no avx9" "$dir/said" || fail "the sentence of import: $(cat "$dir/said")"
 # Where pip fails, the tool shows pip's own reason.
 mkdir "$dir/broken"
 cat >"$dir/broken/python3" <<'FAKE'

@@ -1,4 +1,5 @@
-"""Copies the C library into the package: from $SPOTTER_BUILD, else from the build folder of this checkout."""
+"""Copies builds into the package: from $SPOTTER_BUILD, else from the build folder of this checkout, into lib; and those of
+$SPOTTER_WIDER, "x86-64-v4=FOLDER", for CPUs with more instructions, into lib-x86-64-v4. spotter_program.py chooses."""
 import ctypes
 import os
 import re
@@ -8,9 +9,11 @@ from pathlib import Path
 
 from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
+from wheel.bdist_wheel import bdist_wheel
 
 build = Path(os.environ.get("SPOTTER_BUILD", Path(__file__).resolve().parents[2] / "build"))
 library = build / "libspotter.so"
+beside = ("libspotter_cpu.so", "spotter", "spotter-mesh")       # of each build that has them; the plugin is of every build
 
 
 def version():
@@ -36,21 +39,33 @@ def carry(place):
 class BuildWithLibrary(build_py):
     def run(self):
         super().run()
-        place = Path(self.build_lib) / "spotter" / "lib"
-        place.mkdir(parents=True, exist_ok=True)
-        shutil.copy(library.resolve(), place / "libspotter.so")
-        for beside in ("libspotter_cuda.so", "spotter-mesh"):
-            if (build / beside).exists():
-                shutil.copy(build / beside, place)
-        if os.environ.get("SPOTTER_CARRY"):
-            carry(place)
+        wider = [pair.split("=", 1) for pair in os.environ.get("SPOTTER_WIDER", "").split(":") if pair]
+        for folder, source in [("lib", build), *((f"lib-{cpu}", Path(of)) for cpu, of in wider)]:
+            place = Path(self.build_lib) / "spotter" / folder
+            place.mkdir(parents=True, exist_ok=True)
+            shutil.copy((source / "libspotter.so").resolve(), place / "libspotter.so")
+            for name in (*beside, *(("libspotter_cuda.so",) if folder == "lib" else ())):
+                if (source / name).exists():
+                    shutil.copy(source / name, place)
+            if os.environ.get("SPOTTER_CARRY"):
+                carry(place)
+
+
+class OfAnyPython(bdist_wheel):
+    """The package has machine code, which no Python links with: a wheel for one kind of machine and every Python 3."""
+    def finalize_options(self):
+        super().finalize_options()
+        self.root_is_pure = False
+
+    def get_tag(self):
+        return "py3", "none", super().get_tag()[2]
 
 
 class OfOneMachine(Distribution):
-    """The package has machine code, so its wheel is for one kind of machine."""
     def has_ext_modules(self):
         return True
 
 
-setup(version=version(), packages=["spotter"], package_data={"spotter": ["py.typed", "*.pyi", "slices.schema.json"]},
-      cmdclass={"build_py": BuildWithLibrary}, distclass=OfOneMachine)
+setup(version=version(), packages=["spotter"], py_modules=["spotter_program"], distclass=OfOneMachine,
+      package_data={"spotter": ["py.typed", "*.pyi", "*.schema.json", "llms.txt"]},
+      cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": OfAnyPython})

@@ -7,6 +7,8 @@ import threading
 from pathlib import Path
 from typing import Any, Dict, List, NoReturn, Sequence, Tuple
 
+import spotter_program
+
 FIT_TENSORS, HYPOTHESES, NEIGHBOURS, ITEMS, RULE_ITEMS = 48, 64, 8, 3, 20
 
 
@@ -342,8 +344,11 @@ def _find() -> str:
     said = os.environ.get("SPOTTER_LIBRARY")
     if said:
         return said
-    ours = Path(__file__).with_name("lib") / "libspotter.so"
-    return str(ours) if ours.exists() else "libspotter.so"
+    try:
+        ours = spotter_program.folder()
+    except spotter_program.NoBuild as e:
+        raise ImportError(str(e)) from None
+    return str(ours / "libspotter.so") if ours else "libspotter.so"
 
 
 def _load() -> Tuple[Any, Dict[str, int]]:
