@@ -52,8 +52,8 @@ assert spotter.schema()["title"].startswith("slices.json")
 maps = open("/proc/self/maps").read()
 assert "/fresh/lib" in maps and "spotter/lib/libdnnl" in maps, "a library of the system was taken"  # numpy has some
 ') || fail "the wheel"
-# Its command is the program. Of several builds the one that the CPU runs is taken, the widest first; where it runs none, there is
-# a sentence.
+# Its command is the program. Of several builds the one that the CPU runs is taken, the widest first; where it runs none,
+# there is a sentence.
 command=$dir/fresh/bin/spotter
 [ "$("$command" --version)" = "$("$build/spotter" --version)" ] || fail "the wheel's command"
 "$dir/fresh/bin/python" -m spotter --version >/dev/null || fail "python -m spotter"

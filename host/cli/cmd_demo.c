@@ -211,7 +211,7 @@ const cli_command cli_demo_command = {
     "demo", "a page of findings in seconds, without data of yours", "[--out DIR]",
     "  spotter demo\n"
     "  spotter demo --out first",
-    "Draws 600 pictures, takes what a classifier with two planted blindspots says of them from the program itself, searches for "
-    "its blindspots by `spotter discover`, and says on the terminal and on the page which of the planted ones are found. "
+    "Draws 600 pictures, takes what a classifier with two planted blindspots says of them from the program itself, searches "
+    "for its blindspots by `spotter discover`, and says on the terminal and on the page which of the planted ones are found. "
     "DIR/rows.yaml shows how rows are given to `spotter discover`.", table, .run = run_demo
 };

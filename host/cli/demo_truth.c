@@ -86,8 +86,8 @@ static int tell(truth *k, FILE *out)
 {
     int found = 0;
 
-    fprintf(out, "The truth is known here: this classifier was trained with wrong labels for %d kind%s of pictures, its planted "
-            "blindspots.\n", k->ec->blindspot_count, k->ec->blindspot_count == 1 ? "" : "s");
+    fprintf(out, "The truth is known here: this classifier was trained with wrong labels for %d kind%s of pictures, its "
+            "planted blindspots.\n", k->ec->blindspot_count, k->ec->blindspot_count == 1 ? "" : "s");
     for (int m = 0; m < k->ec->blindspot_count; m++) found += tell_planted(k, out, m);
     for (int i = 0; i < k->list.count; i++) {
         const spot_entry *e = &k->list.entry[i];

@@ -1,6 +1,6 @@
 # embedded.cmake - files that commands have inside, as C arrays, so that the program needs none beside it: the scripts of
-# tools/slurm for `spotter sweep --submit`, config and view for `spotter demo`, texts for `spotter help`. CMakeLists.txt includes
-# this file, which adds the rule; the rule runs this file with cmake -P (OUT).
+# tools/slurm for `spotter sweep --submit`, config and view for `spotter demo`, texts for `spotter help`. CMakeLists.txt
+# includes this file, which adds the rule; the rule runs this file with cmake -P (OUT).
 set(root ${CMAKE_CURRENT_LIST_DIR}/../..)
 set(names cli_sweep_sbatch cli_merge_sbatch cli_demo_config cli_demo_view cli_programs cli_slices_schema
   cli_json_schema)

@@ -1,5 +1,6 @@
 """Copies builds into the package: from $SPOTTER_BUILD, else from the build folder of this checkout, into lib; and those of
-$SPOTTER_WIDER, "x86-64-v4=FOLDER", for CPUs with more instructions, into lib-x86-64-v4. spotter_program.py chooses."""
+$SPOTTER_WIDER, "x86-64-v4=FOLDER", for CPUs with more instructions, into lib-x86-64-v4. spotter_program.py chooses. Of the
+folder $SPOTTER_FONTS it takes DejaVu's letters, for systems without any."""
 import ctypes
 import os
 import re
@@ -49,6 +50,14 @@ class BuildWithLibrary(build_py):
                     shutil.copy(source / name, place)
             if os.environ.get("SPOTTER_CARRY"):
                 carry(place)
+        if os.environ.get("SPOTTER_FONTS"):
+            fonts = Path(self.build_lib) / "spotter" / "fonts"
+            fonts.mkdir(exist_ok=True)
+            for name in ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf"):
+                shutil.copy(Path(os.environ["SPOTTER_FONTS"]) / name, fonts)
+            (fonts / "fonts.conf").write_text('<?xml version="1.0"?>\n<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">\n'
+                                              '<fontconfig>\n  <dir prefix="relative">.</dir>\n'
+                                              '  <cachedir prefix="xdg">fontconfig</cachedir>\n</fontconfig>\n')
 
 
 class OfAnyPython(bdist_wheel):

@@ -13,6 +13,13 @@ class NoBuild(Exception):
     """Where the package carries builds, and this CPU runs none of them."""
 
 
+def offer_fonts():
+    """Figures take their letters from this package where the system has none."""
+    ours = package / "fonts" / "fonts.conf"
+    if ours.exists() and not Path("/etc/fonts/fonts.conf").exists():
+        os.environ.setdefault("FONTCONFIG_FILE", str(ours))
+
+
 def lacks(build):
     """The instructions that this CPU lacks for a build, such as "avx2"; "" where it lacks none."""
     cpu = build / "libspotter_cpu.so"
@@ -29,6 +36,7 @@ def folder():
     for build in sorted(package.glob("lib*"), reverse=True):         # lib-x86-64-v4, then lib
         missing = lacks(build)
         if not missing:
+            offer_fonts()
             return build
     if missing:
         raise NoBuild(f"this CPU has no {missing}, which this package was compiled for; compile Spotter on this machine with "
