@@ -52,6 +52,7 @@ static bool result_holds(spot_work *w, const void *result)
     if (v->job.options->function && !v->job.options->identity) return false;
     spot_background_responses_path(path, sizeof path, w->place.out, r->index);
     if (access(path, F_OK) || strcmp(r->suite, v->suite.key) || strcmp(r->name, v->cfg->model[r->index].name)) return false;
+    if (!spot_background_is_program(&own, &v->job, r->index, r->identity)) return false;
     return !spot_model_inputs(&own, hash, &v->cfg->model[r->index], v->job.options->function ? v->job.options->identity : NULL,
                               v->suite.key)
         && !strcmp(hash, r->inputs);
@@ -131,12 +132,16 @@ static spot_status open_run(spot_ctx *c, run *v, const variant_place *p)
 
     SPOT_TRY(check_models(c, v));
     SPOT_TRY(check_out(c, v, p->dir));
+    v->job.program = calloc((size_t)v->cfg->models, sizeof *v->job.program);
+    if (!v->job.program) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
     SPOT_TRY(spot_background_inputs_open(c, &v->in, v->cfg));
     SPOT_TRY(spot_suite_encoders_open(c, &v->encoders, v->cfg));
     SPOT_TRY(spot_store_open(c, &v->store, p->dir));
     SPOT_TRY(spot_store_folder(c, &v->store, "suites"));
     SPOT_TRY(spot_store_folder(c, &v->store, "responses"));
     SPOT_TRY(spot_store_open_to_read(c, &v->shared, p->shared));
+    SPOT_TRY(spot_store_folder(c, &v->store, "programs"));
+    if (*p->known) SPOT_TRY(spot_kept_copy(c, p->dir, p->known));
     SPOT_TRY(spot_background_hash(c, &v->in, &v->shared));
     SPOT_TRY(spot_background_squares(c, &v->in, spot_background_memory(SPOT_MOST_SQUARES),
                                      pictures > SUITE_PIECE ? pictures : SUITE_PIECE,
@@ -150,6 +155,7 @@ static spot_status open_run(spot_ctx *c, run *v, const variant_place *p)
 
 static void close_run(spot_ctx *c, run *v)
 {
+    free(v->job.program);
     spot_suite_close(&v->suite);
     spot_suite_encoders_close(c, &v->encoders);
     spot_background_inputs_close(&v->in);
@@ -162,7 +168,7 @@ static void close_run(spot_ctx *c, run *v)
 static void set_function(spot_background_config *cfg, spot_background_model *m)
 {
     *m = cfg->models ? cfg->model[0] : (spot_background_model){ .name = "model", .classes = "", .reliance = -1 };
-    m->weights = m->command = "";
+    m->weights = m->command = m->identity = "";
     cfg->model = m;
     cfg->models = 1;
 }
@@ -184,7 +190,7 @@ static spot_status run_one(spot_ctx *c, const spot_background_config *cfg, const
                            .prepare = prepare, .begin = begin, .compute = compute, .derive = derive_files };
     v->work.place.out = p->dir;
     v->job = (spot_background_job){ v->cfg, o, &v->in, &v->suite, spot_background_memory(SPOT_MOST_NETWORKS), p->known,
-                                    p->known_key };
+                                    p->known_key, p->dir, NULL };
     spot_key_text(v->work.key, spot_background_key(v->cfg));
     spot_range_begin(c, "background");
     s = open_run(c, v, p);

@@ -2,16 +2,17 @@
 #include "background/background_result.h"
 #include "background/background_study.h"
 #include "background/suite/suite.h"
+#include "study/kept_answers.h"
 
-/* Every result has the suite beside its own responses. */
+/* Every result has the suite beside its own responses, and that of a program what the program is known by. */
 static bool result_file(char *path, size_t size, const char *dir, const void *result, int i)
 {
     const spot_background_result *r = result;
 
-    if (i > 1) return false;
-    if (i) spot_suite_path(path, size, dir, r->suite);
-    else spot_background_responses_path(path, size, dir, r->index);
-    return true;
+    if (i == 0) spot_background_responses_path(path, size, dir, r->index);
+    if (i == 1) spot_suite_path(path, size, dir, r->suite);
+    if (i == 2) spot_kept_path(path, size, dir, r->identity);
+    return i < 3;
 }
 
 static int count_units(const void *config) { return ((const spot_background_config *)config)->models; }

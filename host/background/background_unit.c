@@ -60,6 +60,65 @@ static spot_status take_responses(spot_ctx *c, const spot_background_job *j, exa
     return e->look.most ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the channels of a model");
 }
 
+/* ---- a program ---- */
+
+static spot_predictor_options program_of(const spot_background_job *j, const spot_background_model *m)
+{
+    return (spot_predictor_options){ .kind = SPOT_PREDICTOR_COMMAND, .command = m->command, .identity = m->identity,
+                                     .side = j->cfg->data.size };
+}
+
+/* Whether a model is a program that is known by its answers alone. */
+static bool is_nameless(const spot_background_job *j, int model)
+{
+    const spot_background_model *m = &j->cfg->model[model];
+
+    return !j->options->function && !m->weights[0] && !m->identity[0];
+}
+
+bool spot_background_is_program(spot_ctx *c, const spot_background_job *j, int model, const char *identity)
+{
+    const spot_background_model *m = &j->cfg->model[model];
+    spot_known_program *k = &j->program[model];
+    spot_predictor_options o = program_of(j, m);
+    spot_predictor *p;
+
+    if (!is_nameless(j, model)) return true;
+    if (!k->asked) {
+        k->asked = true;
+        if (spot_predictor_open(c, &p, &o)) return false;
+        if (spot_kept_recall(c, k, p, j->dir, m->name)) k->n = 0;
+        spot_predictor_close(c, p);
+    }
+    return spot_known_has(k, identity);
+}
+
+/* The program that is open now, of which results are made; its answers to the first targets, evenly spaced, are kept. */
+static spot_status know_program(spot_ctx *c, const spot_background_job *j, examined *e)
+{
+    const spot_background_suite *s = j->suite;
+    const int side = j->cfg->data.size, most = spot_kept_most(side), n = s->targets < most ? s->targets : most;
+    const size_t each = 3 * (size_t)side * (size_t)side;
+    spot_known_program *k = &j->program[e->unit];
+    uint8_t *rgb;
+    spot_status how;
+
+    SPOT_TRY(spot_kept_recall(c, k, e->look.predictor, j->dir, e->look.name));
+    if (k->n) return SPOT_OK;
+    rgb = malloc((size_t)n * each + 1);
+    how = rgb ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", n);
+    for (int i = 0; i < n && how == SPOT_OK; i++) {
+        const int picture = s->target_number[(long long)i * s->targets / n];
+        how = spot_squares_need(c, &j->in->picture, &picture, 1);
+        if (how == SPOT_OK) memcpy(rgb + (size_t)i * each, spot_square_rgb(&j->in->picture, picture), each);
+    }
+    if (how == SPOT_OK) how = spot_kept_begin(c, k, e->look.predictor, j->dir, rgb, n);
+    free(rgb);
+    return how;
+}
+
+/* ---- opening ---- */
+
 static spot_status open_model(spot_ctx *c, const spot_background_job *j, examined *e)
 {
     const spot_background_model *m = &j->cfg->model[e->unit];
@@ -70,13 +129,14 @@ static spot_status open_model(spot_ctx *c, const spot_background_job *j, examine
         p.kind = SPOT_PREDICTOR_FUNCTION, p.function = o->function, p.user = o->user, p.identity = o->identity;
         p.outputs = o->outputs, p.dim = o->dim, p.channels = o->channels;
     } else if (m->weights[0]) p.kind = SPOT_PREDICTOR_WEIGHTS, p.weights = m->weights;
-    else p.kind = SPOT_PREDICTOR_COMMAND, p.command = m->command;
+    else p = program_of(j, m);
     e->look.name = m->name;
     SPOT_TRY(spot_output_classes(c, &e->class_of, &e->outputs, m->classes, m->name, j->suite->class_name, j->suite->classes));
     SPOT_TRY(spot_predictor_open(c, &e->look.predictor, &p));
     SPOT_TRY(spot_output_check(c, spot_predictor_about(e->look.predictor)->outputs, e->class_of, e->outputs, m->classes,
                                m->name, j->suite->classes));
     e->look.class_of = e->class_of;
+    if (is_nameless(j, e->unit)) SPOT_TRY(know_program(c, j, e));
     return take_responses(c, j, e);
 }
 
@@ -110,7 +170,8 @@ static spot_status fill_result(spot_ctx *c, const spot_background_job *j, examin
     if (!spot_background_result_take(u)) return spot_fail(c, SPOT_NOMEM, "no memory for the result of %s", e->look.name);
     memcpy(u->suite, s->key, sizeof u->suite);
     snprintf(u->name, sizeof u->name, "%s", e->look.name);
-    snprintf(u->identity, sizeof u->identity, "%s", about->identity);
+    snprintf(u->identity, sizeof u->identity, "%s", is_nameless(j, e->unit) ? j->program[e->unit].identity[0]
+                                                                             : about->identity);
     SPOT_TRY(spot_model_inputs(c, u->inputs, &j->cfg->model[e->unit], j->options->function ? j->options->identity : NULL,
                                s->key));
     for (int k = 0; k < SPOT_BACKGROUND_MATRICES; k++) {
@@ -173,16 +234,16 @@ static spot_status take_known(spot_ctx *c, spot_work *w, const spot_background_j
 }
 
 /* Whether the other run has the answers of this very model to this very suite. */
-static bool is_known(const spot_background_job *j, const spot_frame *f, const spot_background_result *u, int unit)
+static bool is_known(spot_ctx *c, const spot_background_job *j, const spot_frame *f, const spot_background_result *u, int unit)
 {
-    spot_ctx own = { 0 };                      /* the sentence comes again, where the model is opened */
+    spot_ctx own = { .ops = c->ops, .threads = c->threads, .stop = c->stop };  /* its sentence comes again with the model */
     char hash[33] = "";
 
     return f->state == SPOT_SEGMENT_WHOLE && f->numbers == SPOT_BACKGROUND_NUMBERS && !strcmp(f->config, j->known_key)
         && !strcmp(u->name, j->cfg->model[unit].name)
         && spot_model_inputs(&own, hash, &j->cfg->model[unit], j->options->function ? j->options->identity : NULL,
                              j->suite->key) == SPOT_OK
-        && !strcmp(hash, u->inputs);
+        && !strcmp(hash, u->inputs) && spot_background_is_program(&own, j, unit, u->identity);
 }
 
 static spot_status recall(spot_ctx *c, spot_work *w, const spot_background_job *j, int unit, bool *found)
@@ -191,7 +252,7 @@ static spot_status recall(spot_ctx *c, spot_work *w, const spot_background_job *
     spot_frame f;
     spot_status s = spot_frame_read(c, w->study, j->known, unit, &u, &f);
 
-    *found = s == SPOT_OK && is_known(j, &f, &u, unit);
+    *found = s == SPOT_OK && is_known(c, j, &f, &u, unit);
     if (*found) s = take_known(c, w, j, unit, &u);
     spot_background_result_close(&u);
     return s;

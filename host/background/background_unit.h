@@ -4,6 +4,7 @@
 
 #include "background/background_inputs.h"
 #include "spotter/work.h"
+#include "study/kept_answers.h"
 
 typedef struct {
     const spot_background_config *cfg;         /* the run's own: with the one model that a function is */
@@ -12,7 +13,13 @@ typedef struct {
     const spot_background_suite *suite;
     size_t memory;                             /* most bytes for models that are open together */
     const char *known, *known_key;             /* a run in which models looked at the same pictures, and its config's key; "" */
+    const char *dir;                           /* the run's directory, whose `programs` tells programs apart */
+    spot_known_program *program;               /* (models): of those that are programs, as far as they were asked */
 } spot_background_job;
+
+/* Whether the identity of a stored result is that of model `model` now: always, unless it is a program without a name, which is
+ * asked once. A program that cannot be asked is another one. */
+bool spot_background_is_program(spot_ctx *c, const spot_background_job *j, int model, const char *identity);
 
 /* Looks with n models and keeps or skips each (work.h). */
 spot_status spot_background_compute(spot_ctx *c, spot_work *w, const spot_background_job *j, const int *unit, int n);

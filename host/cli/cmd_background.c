@@ -1,12 +1,14 @@
 /* cmd_background.c - spotter background: whether classifiers depend on what lies behind the object. */
 #include <stdio.h>
 
+#include "cli/model_rows.h"
 #include "cli/study_command.h"
 #include "spotter/background.h"
 
 typedef struct {
     cli_study_flags study;
-    const char *images, *masks, *coco, *backgrounds, *model, *predict, *classes;
+    const char *images, *masks, *coco, *backgrounds, *classes;
+    cli_model model;
     int n, size;
     bool links;
     spot_background_model own;                 /* the model of the flags */
@@ -24,11 +26,8 @@ static const cli_row table[] = {
     { "follow-links", 0, NULL, CLI_ON, CLI_AT(links),
       .help = "pictures that --coco names may lie outside --images, behind symbolic links" },
     { "backgrounds", 0, "FOLDER", CLI_TEXT, CLI_AT(backgrounds), .most = 511, .help = "backgrounds, pictures at any depth" },
-    { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model), .most = 511,
-      .help = "ResNet-18, ResNet-34 or AlexNet in .safetensors (torchvision's names); it gets pictures less ImageNet's mean, "
-      "by its deviation" },
-    { "predict", 'p', "COMMAND", CLI_TEXT, CLI_AT(predict), .most = 511,
-      .help = "program that reads pictures and writes logits: any classifier (include/spotter/predictor.h)" },
+    CLI_MODEL_ROWS(model, 0, "ResNet-18, ResNet-34 or AlexNet in .safetensors (torchvision's names); it gets pictures less "
+                   "ImageNet's mean, by its deviation"),
     { "classes", 0, "FILE", CLI_TEXT, CLI_AT(classes), .most = 511, .otherwise = "the folders of the pictures, in order",
       .help = "text with the class of each output, a line each" },
     { "n",       'n', "N", CLI_INT, CLI_AT(n), 1, SPOT_MAX_BACKGROUNDS, .preset = "32",
@@ -42,7 +41,8 @@ static const cli_row table[] = {
 static void check_options(const struct argp_state *state, void *input)
 {
     background_flags *o = input;
-    const bool flags = o->images || o->masks || o->coco || o->links || o->backgrounds || o->model || o->predict || o->classes;
+    const bool flags = o->images || o->masks || o->coco || o->links || o->backgrounds || cli_model_given(&o->model)
+                    || o->classes;
 
     if (o->study.config && (flags || cli_is_given(state, "n") || cli_is_given(state, "size")))
         argp_error(state, "a config says what the pictures and models are; give either it or --images, --backgrounds and "
@@ -50,10 +50,10 @@ static void check_options(const struct argp_state *state, void *input)
     if (!o->study.config && !flags)
         argp_error(state, "CONFIG is missing, such as configs/background.yaml; or --images, --backgrounds and --model or "
                    "--predict");
-    if (!o->study.config && !(o->images && o->backgrounds && (o->model || o->predict)))
+    if (!o->study.config && !(o->images && o->backgrounds && (o->model.file || o->model.predict)))
         argp_error(state, "%s is missing; without a config, --images, --backgrounds and --model or --predict are needed",
                    !o->images ? "--images" : !o->backgrounds ? "--backgrounds" : "--model or --predict");
-    if (o->model && o->predict) argp_error(state, "--model and --predict both name the model; give one of them");
+    cli_model_check(state, &o->model);
     if (o->masks && o->coco) argp_error(state, "--masks and --coco both say where objects are; give one of them");
     cli_study_check(state, o);
 }
@@ -74,7 +74,8 @@ static spot_status fill_config(spot_ctx *c, void *config, void *flags)
     cfg->data.backgrounds = cli_word(o->backgrounds);
     cfg->data.size = o->size;
     cfg->suite.n = o->n;
-    o->own = (spot_background_model){ .name = "model", .weights = cli_word(o->model), .command = cli_word(o->predict),
+    o->own = (spot_background_model){ .name = "model", .weights = cli_word(o->model.file),
+                                      .command = cli_word(o->model.predict), .identity = cli_word(o->model.identity),
                                       .classes = cli_word(o->classes), .reliance = -1 };
     cfg->model = &o->own;
     cfg->models = 1;

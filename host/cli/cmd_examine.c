@@ -1,13 +1,15 @@
 /* cmd_examine.c - spotter examine: the conditions under which classifiers fail on 3-D objects. */
 #include <stdio.h>
 
+#include "cli/model_rows.h"
 #include "cli/study_command.h"
 #include "spotter/examine.h"
 #include "spotter/failures.h"
 
 typedef struct {
     cli_study_flags study;
-    const char *objects, *model, *predict, *classes;
+    const char *objects, *classes;
+    cli_model model;
     int renders, size;
     spot_examine_model own;                    /* the model of the flags */
 } examine_flags, cli_flags;
@@ -18,9 +20,7 @@ static const cli_row table[] = {
     { .kind = CLI_HEADING, .help = "Without a config:" },
     { "objects", 0, "PATH", CLI_TEXT, CLI_AT(objects), .most = 511,
       .help = "3-D models: a folder CLASS/model.obj, Sweet Home 3D's archives, ShapeNet's folder" },
-    { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model), .most = 511, .help = "network in .safetensors" },
-    { "predict", 'p', "COMMAND", CLI_TEXT, CLI_AT(predict), .most = 511,
-      .help = "program that reads pictures and writes logits: any classifier (include/spotter/predictor.h)" },
+    CLI_MODEL_ROWS(model, 0, "network in .safetensors"),
     { "classes", 0, "FILE", CLI_TEXT, CLI_AT(classes), .most = 511, .otherwise = "the classes of the 3-D models, in order",
       .help = "text with the class of each output, a line each" },
     { "renders", 'n', "N", CLI_INT, CLI_AT(renders), 33, 10000000, .preset = "1000", .help = "renders of an object" },
@@ -33,13 +33,13 @@ static const cli_row table[] = {
 static void check_options(const struct argp_state *state, void *input)
 {
     examine_flags *o = input;
-    const bool flags = o->objects || o->model || o->predict || o->classes;
+    const bool flags = o->objects || cli_model_given(&o->model) || o->classes;
 
     if (o->study.config && (flags || cli_is_given(state, "renders") || cli_is_given(state, "size")))
         argp_error(state, "a config says what the objects and models are; give either it or --objects and --model");
-    if (!o->study.config && !(o->objects && (o->model || o->predict)))
+    if (!o->study.config && !(o->objects && (o->model.file || o->model.predict)))
         argp_error(state, "CONFIG is missing, such as configs/examine.yaml; or --objects and --model or --predict");
-    if (o->model && o->predict) argp_error(state, "--model and --predict both name the model; give one of them");
+    cli_model_check(state, &o->model);
     cli_study_check(state, o);
 }
 
@@ -57,7 +57,8 @@ static spot_status fill_config(spot_ctx *c, void *config, void *flags)
     cfg->render.size = o->size;
     cfg->search.renders = o->renders;
     o->own = spot_examine_outside_model("model");
-    o->own.weights = cli_word(o->model), o->own.command = cli_word(o->predict), o->own.classes = cli_word(o->classes);
+    o->own.weights = cli_word(o->model.file), o->own.command = cli_word(o->model.predict);
+    o->own.identity = cli_word(o->model.identity), o->own.classes = cli_word(o->classes);
     cfg->model = &o->own;
     cfg->models = 1;
     return spot_examine_complete(c, cfg);

@@ -265,7 +265,7 @@ spot_examine_unit spot_examine_unit_of(const spot_examine_config *cfg, int unit)
 /* Its settings of training are not read. */
 spot_examine_model spot_examine_outside_model(const char *name)
 {
-    return (spot_examine_model){ .name = name, .weights = "", .command = "", .classes = "", .renders = 1, .batch = 2,
+    return (spot_examine_model){ .name = name, .weights = "", .command = "", .identity = "", .classes = "", .renders = 1, .batch = 2,
                                  .epochs = 1, .width = 16, .lr = 1 };
 }
 

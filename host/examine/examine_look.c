@@ -25,7 +25,9 @@ spot_status spot_examine_model_hash(spot_ctx *c, char hash[33], const spot_exami
         SPOT_TRY(spot_contents_of(c, &content, NULL, &file[i], 1, store));
         k = spot_key_join(k, i ? "classes" : "weights", &content, sizeof content);
     }
-    if (!function) k = spot_key_join(k, "command", from->model->command, strlen(from->model->command));
+    if (!function && from->model->identity[0])
+        k = spot_key_join(k, "program", from->model->identity, strlen(from->model->identity));
+    else if (!function) k = spot_key_join(k, "command", from->model->command, strlen(from->model->command));
     else if (from->options->identity)
         k = spot_key_join(k, "function", from->options->identity, strlen(from->options->identity));
     spot_key_text(hash, k);
@@ -41,7 +43,7 @@ static spot_status open_predictor(spot_ctx *c, spot_examine_looker *l, const spo
         p.kind = SPOT_PREDICTOR_FUNCTION, p.function = o->function, p.user = o->user, p.identity = o->identity;
         p.outputs = o->outputs;
     } else if (from->path[0]) p.kind = SPOT_PREDICTOR_WEIGHTS, p.weights = from->path;
-    else p.kind = SPOT_PREDICTOR_COMMAND, p.command = from->model->command;
+    else p.kind = SPOT_PREDICTOR_COMMAND, p.command = from->model->command, p.identity = from->model->identity;
     return spot_predictor_open(c, &l->predictor, &p);
 }
 

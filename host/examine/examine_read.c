@@ -5,6 +5,7 @@
 
 #include "examine/examine_study.h"
 #include "study/frame.h"
+#include "study/kept_answers.h"
 
 const char *spot_examine_class(const spot_examine_config *cfg, int cls)
 {
@@ -20,6 +21,15 @@ static bool answers_fit(const spot_examine_result *u, int classes)
     return true;
 }
 
+/* A program that was trained again amid a run is another model. */
+static bool is_one_model(spot_ctx *c, const char *dir, const char *a, const char *b)
+{
+    char path[SPOT_EXAMINE_PATH];
+    const bool kept = spot_kept_path(path, sizeof path, dir, a) || spot_kept_path(path, sizeof path, dir, b);
+
+    return !kept || spot_kept_same(c, dir, a, dir, b);
+}
+
 static spot_status check_unit(spot_ctx *c, const spot_examine_results *r, const char *dir, int unit)
 {
     const spot_examine_result *u = &r->unit[unit], *first;
@@ -33,7 +43,7 @@ static spot_status check_unit(spot_ctx *c, const spot_examine_results *r, const 
         return spot_fail(c, SPOT_INPUT, "the result of search %d in %s does not fit its config; remove it and run `spotter "
                          "examine` again", unit, dir);
     first = spot_examine_first_unit(r, at.model, 0) + at.object;
-    if (strcmp(u->inputs, first->inputs))
+    if (strcmp(u->inputs, first->inputs) || !is_one_model(c, dir, first->identity, u->identity))
         return spot_fail(c, SPOT_INPUT, "%s mixes results of different weights or objects: searches %d and %d of the model "
                          "\"%s\"; run `spotter examine` again", dir, first->index, unit, r->cfg->model[at.model].name);
     return SPOT_OK;

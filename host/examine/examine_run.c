@@ -9,6 +9,7 @@
 #include "core/ops.h"
 #include "examine/examine_choose.h"
 #include "examine/examine_networks.h"
+#include "examine/examine_program.h"
 #include "examine/examine_search.h"
 #include "examine/examine_study.h"
 #include "examine/failure_parts.h"
@@ -39,7 +40,8 @@ typedef struct {
     spot_conditions fixed;
     int  open;                                 /* the model that is open; -1 */
     spot_examine_looker look;
-    char hash[33];                             /* of the open model */
+    char hash[33], key[33];                    /* of the open model: that of results, that of stored values */
+    spot_known_program *program;               /* (models): of those that are programs, as far as they were asked */
     subject *subject;                          /* (objects of a model), of the open model */
     spot_status failed[SPOT_MAX_EXAMINED_MODELS];      /* models that cannot be examined ... */
     char (*why)[600];                          /* ... and why */
@@ -80,7 +82,16 @@ static bool result_holds(spot_work *w, const void *result)
     if (spot_examine_model_hash(&own, hash, &from, &v->pictures, &v->store) || spot_examine_mesh(&own, &v->objects, entry))
         return false;
     hash_inputs(inputs, hash, v->objects.hash[entry]);
-    return !strcmp(inputs, r->inputs);
+    return !strcmp(inputs, r->inputs)
+        && spot_examine_is_program(&own, &v->program[r->model], &from, v->cfg->render.size, w->place.out, r->identity);
+}
+
+/* Of the open model. */
+static const char *identity_of(const run *v)
+{
+    const spot_known_program *k = &v->program[v->open];
+
+    return k->n ? k->identity[0] : spot_predictor_about(v->look.predictor)->identity;
 }
 
 static void fill_result(const run *v, const spot_examine_group *g, const spot_examine_problem *p, spot_examine_result *r)
@@ -102,7 +113,7 @@ static void fill_result(const run *v, const spot_examine_group *g, const spot_ex
     snprintf(r->licence, sizeof r->licence, "%s", e->licence);
     snprintf(r->author, sizeof r->author, "%s", e->author);
     snprintf(r->mesh, sizeof r->mesh, "%s", v->objects.words[p->entry] ? v->objects.words[p->entry] : "");
-    snprintf(r->identity, sizeof r->identity, "%s", spot_predictor_about(v->look.predictor)->identity);
+    snprintf(r->identity, sizeof r->identity, "%s", identity_of(v));
     memcpy(r->point, p->point, sizeof r->point);
     memcpy(r->answer, s->answer, sizeof r->answer);
     spot_factor_space_place(&at, g->space, h->at + (size_t)p->lowest * (size_t)h->dims);
@@ -117,11 +128,22 @@ static void close_model(spot_ctx *c, run *v)
     v->open = -1;
 }
 
+/* What a program answers is stored under its answers, too. */
+static void name_values(run *v, const spot_examine_source *from)
+{
+    const char *identity = identity_of(v);
+    const spot_key k = spot_key_of(v->hash, strlen(v->hash));
+
+    if (spot_examine_is_nameless(from)) spot_key_text(v->key, spot_key_join(k, "answers", identity, strlen(identity)));
+    else memcpy(v->key, v->hash, sizeof v->key);
+}
+
 /* Opens a model and chooses its objects. */
 static spot_status open_model(spot_ctx *c, run *v, int model)
 {
     const int objects = spot_examine_objects_of_a_model(v->cfg);
     char path[SPOT_EXAMINE_PATH];
+    const spot_examine_viewer viewer = { &v->look, &v->space, &v->fixed };
     spot_examine_source from;
     int *entry;
     spot_status s;
@@ -132,9 +154,11 @@ static spot_status open_model(spot_ctx *c, run *v, int model)
     v->open = model;
     SPOT_TRY(spot_examine_model_hash(c, v->hash, &from, &v->pictures, &v->store));
     SPOT_TRY(spot_examine_looker_open(c, &v->look, &from, &v->objects, &v->pictures));
+    SPOT_TRY(spot_examine_know(c, &v->program[model], &viewer, &from, v->options->place.out));
+    name_values(v, &from);
     entry = malloc((size_t)objects * sizeof *entry);
     if (!entry) return spot_fail(c, SPOT_NOMEM, "no memory for %d objects", objects);
-    s = spot_examine_choose(c, entry, &(spot_examine_viewer){ &v->look, &v->space, &v->fixed }, from.model, v->hash, &v->store);
+    s = spot_examine_choose(c, entry, &viewer, from.model, v->key, &v->store);
     for (int i = 0; i < objects && s == SPOT_OK; i++) v->subject[i] = (subject){ .entry = entry[i] };
     free(entry);
     return s;
@@ -160,7 +184,7 @@ static void key_of_search(char key[33], const run *v, const spot_examine_problem
     char inputs[33];
     spot_key k;
 
-    hash_inputs(inputs, v->hash, v->objects.hash[p->entry]);
+    hash_inputs(inputs, v->key, v->objects.hash[p->entry]);
     k = spot_key_join(spot_key_of(inputs, strlen(inputs)), "config", v->work.key, strlen(v->work.key));
     k = spot_key_join(k, "unit", &p->unit, sizeof p->unit);
     spot_key_text(key, k);
@@ -340,9 +364,11 @@ static spot_status open_run(spot_ctx *c, run *v)
     SPOT_TRY(spot_work_check(c, &v->work));
     SPOT_TRY(spot_examine_backgrounds_open(c, &v->pictures, v->cfg));
     v->subject = calloc((size_t)spot_examine_objects_of_a_model(v->cfg) + 1, sizeof *v->subject);
+    v->program = calloc((size_t)v->cfg->models, sizeof *v->program);
     v->why = calloc(SPOT_MAX_EXAMINED_MODELS, sizeof *v->why);
-    if (!v->subject || !v->why) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
+    if (!v->subject || !v->program || !v->why) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
     SPOT_TRY(spot_store_open(c, &v->store, v->options->place.out));
+    SPOT_TRY(spot_store_folder(c, &v->store, "programs"));
     SPOT_TRY(spot_store_folder(c, &v->store, "models"));
     SPOT_TRY(spot_store_folder(c, &v->store, "maps"));
     return spot_store_folder(c, &v->store, "searches");
@@ -355,7 +381,7 @@ static void close_run(spot_ctx *c, run *v)
     spot_examine_backgrounds_close(&v->pictures);
     spot_work_close(&v->work);
     if (v->owns_memory) spot_memory_close(&v->cfg->memory);
-    free(v->subject), free(v->why), free(v->cfg);
+    free(v->subject), free(v->program), free(v->why), free(v->cfg);
     free(v);
 }
 
@@ -364,7 +390,7 @@ static void set_function(spot_examine_config *cfg, spot_examine_model *m)
 {
     *m = spot_examine_outside_model(cfg->models ? cfg->model[0].name : "model");
     if (cfg->models) m->classes = cfg->model[0].classes;
-    m->command = "a function";
+    m->command = "a function", m->identity = "";
     cfg->model = m;
     cfg->models = 1;
 }

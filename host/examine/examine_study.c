@@ -2,6 +2,7 @@
 #include "examine/examine_result.h"
 #include "examine/examine_study.h"
 #include "examine/failure_parts.h"
+#include "study/kept_answers.h"
 
 static bool result_file(char *path, size_t size, const char *dir, const void *result, int i)
 {
@@ -12,7 +13,8 @@ static bool result_file(char *path, size_t size, const char *dir, const void *re
     if (i == 1) spot_failure_strip_path(path, size, dir, r->index);
     if (i == 2 && r->scanned) spot_failure_scan_path(path, size, dir, r->index);
     if (i == 3 && r->mapped) spot_failure_map_path(path, size, dir, r->index);
-    return i < 4;
+    if (i == 4) spot_kept_path(path, size, dir, r->identity);
+    return i < 5;
 }
 
 static void close_result(void *result) { *(spot_examine_result *)result = (spot_examine_result){ 0 }; }

@@ -137,6 +137,8 @@ static const spot_setting model[] = {
          "one is trained here", .affects = SPOT_AFFECTS_PATH),
     TEXT(spot_examine_model, command, 512, "", "program that reads pictures and writes logits (include/spotter/predictor.h)",
          .affects = SPOT_AFFECTS_PATH),
+    TEXT(spot_examine_model, identity, 128, "", "name of the program of `command`, under which its results are stored; by "
+         "default it is known by its answers to pictures that the run keeps", .affects = SPOT_AFFECTS_PATH),
     TEXT(spot_examine_model, classes, 512, "",
          "text with the class of each output, a line each; by default all classes in order",
          .affects = SPOT_AFFECTS_PATH),

@@ -17,7 +17,6 @@ enum { BATCH = 64, MOST_BATCH = 4096, MOST_SIDE = 4096 };
 struct spot_predictor {
     spot_predictor_info about;
     spot_predictor_way  way;
-    int   side;
     char *name;                            /* for sentences */
 };
 
@@ -108,12 +107,12 @@ static spot_status open_predictor(spot_ctx *c, spot_predictor *p, const spot_pre
         return spot_fail(c, SPOT_USAGE, "{predictor.batch} a predictor of %d pictures of %d pixels a side at a time; 1 to %d "
                          "and 1 to %d are possible", o->batch, o->side, MOST_BATCH, MOST_SIDE);
     SPOT_TRY(name_predictor(c, p, o));
-    p->side = o->side;
     p->about.batch = o->batch ? o->batch : BATCH;
     if (o->kind == SPOT_PREDICTOR_FUNCTION) SPOT_TRY(open_function(c, p, o));
     if (o->kind == SPOT_PREDICTOR_COMMAND) SPOT_TRY(spot_predictor_program(c, &p->way, &p->about, o));
     if (o->kind == SPOT_PREDICTOR_WEIGHTS) SPOT_TRY(spot_predictor_weights(c, &p->way, &p->about, o));
     p->about.kind = o->kind;
+    p->about.side = o->side;
     return identify(c, p, o);
 }
 
@@ -154,9 +153,9 @@ static spot_status check_finite(spot_ctx *c, const spot_predictor *p, const char
 
 static spot_status check_question(spot_ctx *c, const spot_predictor *p, const spot_prediction *q)
 {
-    if (q->n < 0 || q->side != p->side || !q->logit)
+    if (q->n < 0 || q->side != p->about.side || !q->logit)
         return spot_fail(c, SPOT_INVALID, "{predictor.picture_size} %d pictures of %d pixels a side for a predictor of %d",
-                         q->n, q->side, p->side);
+                         q->n, q->side, p->about.side);
     if ((q->embedding && !p->about.dim) || (q->channel && !p->about.channels))
         return spot_fail(c, SPOT_INVALID, "{predictor.no_output} %.300s has no %s", p->name,
                          q->channel ? "channels" : "embeddings");

@@ -105,6 +105,7 @@ typedef struct {
     const char *name;
     const char *weights;           /* ResNet-18, ResNet-34 or AlexNet, .safetensors */
     const char *command;           /* a program: predictor.h */
+    const char *identity;          /* the program's name, under which its results are stored; "": it is known by its answers */
     const char *classes;           /* text: a line for each output, the class; "": the classes in order */
     double reliance;               /* planted reliance on the background, 0 to 1; NaN (-1 in a config): not known */
 } spot_background_model;

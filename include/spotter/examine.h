@@ -73,6 +73,7 @@ typedef struct {
     const char *name;
     const char *weights;           /* .safetensors with torchvision's names; "": trained here, unless there is a command */
     const char *command;           /* predictor.h */
+    const char *identity;          /* the program's name, under which its results are stored; "": it is known by its answers */
     const char *classes;           /* text: a line for each output, the class; "": the classes in order */
     int    arch;                   /* spot_arch (model.h) */
     int    width, batch, optimizer, schedule;

@@ -16,6 +16,15 @@
  * numpy.lib.format.read_array reads from an object that has nothing but read(), and numpy.save writes to an io.BytesIO.
  * tools/python/examples/predictor.py does so in ten lines, and has a network of PyTorch behind them.
  *
+ * Which program it is: the studies that store results (examine, background) know a program by its answers, not by its command.
+ * A run keeps 4 pictures of Spotter's own and up to 8 of the study, with the program's answers to them
+ * (DIR/programs/IDENTITY.safetensors). Every later run asks the same pictures again. The program is the same one where no logit,
+ * embedding or channel differs by more than 1e-4 of the spread of its array (the most by which a column varies between the kept
+ * pictures) plus 1e-5 of the number itself: the last bits of another thread count, machine or batch stay below that, and a
+ * network that was trained further does not. Else a sentence says how far off it is, and what the program answered is computed
+ * again; results of both are never mixed. A program whose answers vary from run to run, as with dropout left on, is a new one
+ * each time. `identity` names a program instead: then nothing is asked, and who trains it again changes the name.
+ *
  * Activity of a channel, for neuron coverage (Pei et al. 2017, DeepXplore): the least and the greatest number of the whole
  * output of a layer for one picture become 0 and 1; the channel's value is its mean over the pixels. Where all numbers of the
  * output are equal, it is 0. Layers of a ResNet, in order: the stem behind its ReLU; of each block the first convolution
@@ -61,7 +70,7 @@ typedef struct {
     void  *user;
     int    outputs, dim, channels; /* of the function */
     const char *identity;          /* of the function or the program: its results are stored under it ("", NULL: the command; a
-                                    * function without one is never found again). Change it with the program's weights */
+                                    * function without one is never found again), and a study asks no kept pictures */
     int    side;                   /* pixels a side of every batch; for weights a multiple of 32, for AlexNet from 64 on */
     int    precision;              /* spot_precision (model.h) of a network of weights */
     int    batch;                  /* most pictures of a batch for a program or a function; 0: 64 */
@@ -71,8 +80,10 @@ typedef struct {
     int    kind;
     int    outputs;                /* a program's: known from answers to one grey picture and to two, which open asks for */
     int    dim, channels;          /* 0: none */
+    int    side;                   /* pixels a side of every batch */
     int    batch;                  /* pictures of a call by which it works well; any number is right */
-    char   identity[48];           /* "resnet-3f9a0c12d4e5b687", "command-...", "function-...": a hash of what it is */
+    char   identity[48];           /* "resnet-3f9a0c12d4e5b687", "command-...", "function-...": a hash of what it is. A study
+                                    * adds "-..." for the answers of a program */
     size_t bytes;                  /* memory that it takes in this process, with its scratch */
 } spot_predictor_info;
 

@@ -17,7 +17,8 @@ spot_status spot_model_inputs(spot_ctx *c, char hash[33], const spot_background_
         SPOT_TRY(spot_contents_of(c, &content, NULL, &file[i], 1, NULL));
         k = spot_key_join(k, i ? "classes" : "weights", &content, sizeof content);
     }
-    k = spot_key_join(k, "command", m->command, strlen(m->command));
+    if (m->identity[0]) k = spot_key_join(k, "program", m->identity, strlen(m->identity));
+    else k = spot_key_join(k, "command", m->command, strlen(m->command));
     if (identity) k = spot_key_join(k, "function", identity, strlen(identity));
     spot_key_text(hash, k);
     return SPOT_OK;

@@ -5,8 +5,9 @@
 
 #include "background/background_config.h"
 
-/* The hash of a model: the bytes of its weights, or its command or the function's identity, and its list of classes, with the
- * suite (its key) that it looks at. A command is its text: nobody sees when the program behind it changes. */
+/* The hash of a model: the bytes of its weights, or its command, or the function's or the program's identity, and its list of
+ * classes, with the suite (its key) that it looks at. A command is its text: whether the program behind it is the same one is
+ * a question for spot_background_is_program. */
 spot_status spot_model_inputs(spot_ctx *c, char hash[33], const spot_background_model *m, const char *identity,
                               const char *suite);
 

@@ -6,6 +6,7 @@
 #include "background/background_config.h"
 #include "spotter/interval.h"
 #include "spotter/verdict.h"
+#include "study/kept_answers.h"
 
 /* ---- matrices ---- */
 
@@ -80,7 +81,7 @@ static spot_status match_models(spot_ctx *c, int *other, const spot_background_r
             if (!strcmp(a->unit[i].name, b->unit[other[i]].name)) break;
         if (other[i] == b->units)
             return spot_fail(c, SPOT_INPUT, "%s has no model %s, and %s has", dir_b, a->unit[i].name, dir_a);
-        if (strcmp(a->unit[i].identity, b->unit[other[i]].identity))
+        if (!spot_kept_same(c, dir_a, a->unit[i].identity, dir_b, b->unit[other[i]].identity))
             return spot_fail(c, SPOT_INPUT, "%s is one model in %s and another in %s", a->unit[i].name, dir_a, dir_b);
     }
     return SPOT_OK;
