@@ -194,7 +194,7 @@ class Run:
         return all_
 
     def sort_seen(self, rgb):
-"""(target, "original", a set or the place of a blend; of the own class from 1000 on) -> what the model saw: a few
+        """(target, "original", a set or the place of a blend; of the own class from 1000 on) -> what the model saw: a few
         targets at once, their blends, then their cut sets, then the pictures that are no blends. Before them come the pictures
         by which the model is known again: four of Spotter's own and up to eight targets."""
         rgb = rgb[4 + min(8, self.targets):]

@@ -3,6 +3,7 @@
 
 #include "background/background_config.h"
 #include "image/blend.h"
+#include "models/foreign_model.h"
 #include "study/config_read.h"
 #include "study/settings_key.h"
 
@@ -21,6 +22,9 @@ static spot_status check_models(spot_reading *r, const spot_background_config *c
         if (m->weights[0] && m->command[0])
             return spot_refuse(r, line, "{models.weights_and_command} models[%d], \"%s\", has weights and a command; set one "
                                "of them", i, m->name);
+        if (m->identity[0] && !m->command[0] && !spot_is_foreign(m->weights))
+            return spot_refuse(r, line, "{models.identity} models[%d], \"%s\", has an identity, which names the program of a "
+                               "command, and it has no command", i, m->name);
         if (m->reliance < 0 && m->reliance != -1)
             return spot_refuse(r, line, "{models.reliance} models[%d].reliance is %g; it takes 0 to 1, or -1 where it is not "
                                "known", i, m->reliance);

@@ -13,6 +13,7 @@
 #include "background/look/matrices.h"
 #include "background/look/model_inputs.h"
 #include "core/ops.h"
+#include "models/foreign_model.h"
 #include "models/output_classes.h"
 #include "study/frame.h"
 
@@ -26,7 +27,7 @@ int spot_background_batch(const spot_background_config *cfg)
 
     for (int m = 0; m < cfg->models; m++) {
         struct stat st;
-        if (!cfg->model[m].weights[0]) return 1;       /* nobody knows how long a program takes */
+        if (*spot_program_text(cfg->model[m].weights, cfg->model[m].command)) return 1;    /* nobody knows how long it takes */
         if (!stat(cfg->model[m].weights, &st) && (double)st.st_size > most) most = (double)st.st_size;
     }
     const double n = WEIGHTS / most;
@@ -64,8 +65,8 @@ static spot_status take_responses(spot_ctx *c, const spot_background_job *j, exa
 
 static spot_predictor_options program_of(const spot_background_job *j, const spot_background_model *m)
 {
-    return (spot_predictor_options){ .kind = SPOT_PREDICTOR_COMMAND, .command = m->command, .identity = m->identity,
-                                     .side = j->cfg->data.size };
+    return (spot_predictor_options){ .kind = SPOT_PREDICTOR_COMMAND, .identity = m->identity, .side = j->cfg->data.size,
+                                     .command = spot_program_text(m->weights, m->command) };
 }
 
 /* Whether a model is a program that is known by its answers alone. */
@@ -73,7 +74,7 @@ static bool is_nameless(const spot_background_job *j, int model)
 {
     const spot_background_model *m = &j->cfg->model[model];
 
-    return !j->options->function && !m->weights[0] && !m->identity[0];
+    return !j->options->function && *spot_program_text(m->weights, m->command) && !m->identity[0];
 }
 
 bool spot_background_is_program(spot_ctx *c, const spot_background_job *j, int model, const char *identity)
@@ -128,8 +129,8 @@ static spot_status open_model(spot_ctx *c, const spot_background_job *j, examine
     if (o->function) {
         p.kind = SPOT_PREDICTOR_FUNCTION, p.function = o->function, p.user = o->user, p.identity = o->identity;
         p.outputs = o->outputs, p.dim = o->dim, p.channels = o->channels;
-    } else if (m->weights[0]) p.kind = SPOT_PREDICTOR_WEIGHTS, p.weights = m->weights;
-    else p = program_of(j, m);
+    } else if (*spot_program_text(m->weights, m->command)) p = program_of(j, m);
+    else p.kind = SPOT_PREDICTOR_WEIGHTS, p.weights = m->weights;
     e->look.name = m->name;
     SPOT_TRY(spot_output_classes(c, &e->class_of, &e->outputs, m->classes, m->name, j->suite->class_name, j->suite->classes));
     SPOT_TRY(spot_predictor_open(c, &e->look.predictor, &p));

@@ -12,6 +12,7 @@
 #include "cli/detector_rows.h"
 #include "cli/encoder_rows.h"
 #include "cli/method_list.h"
+#include "cli/model_rows.h"
 #include "cli/slice_table.h"
 #include "cli/slice_words.h"
 #include "cli/study_command.h"
@@ -30,7 +31,7 @@ typedef struct {
     cli_encoder encoder;
     cli_detector detector;
     spot_describe_files describe;
-    const char *rows, *cls, *method, *merges, *model_name[CLI_PAGE_MODELS];
+    const char *predict, *rows, *cls, *method, *merges, *model_name[CLI_PAGE_MODELS];
     uint64_t seed[MOST_SEEDS];
     int seeds, top, least, chance;
     double holdout, level;
@@ -102,7 +103,8 @@ static const cli_row table[] = {
       .help = "folder of pictures; without --embeddings, DIR/class/picture are the rows" },
     { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model), .flags = CLI_ROWS_PATH,
       .help = "classifier for the pictures: ResNet-18, ResNet-34 or AlexNet in .safetensors with torchvision's names, for "
-              "pictures with ImageNet's mean and deviation; of any other classifier give --embeddings and --probs" },
+              "pictures with ImageNet's mean and deviation" CLI_OTHER_MODELS },
+    CLI_PREDICT_ROW(0, predict, 0),
     { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "COCO annotations of the pictures in --images; each category is a class" },
     { "embed",      0,   "FILE|neutral", CLI_TEXT, CLI_AT(files.embed), .flags = CLI_ROWS_PATH | CLI_MORE,
@@ -216,6 +218,7 @@ static void check_options(const struct argp_state *state, void *input)
     discover_flags *o = input;
     const spot_subject_files *f = &o->files;
 
+    o->files.model = cli_model_text(state, f->model, o->predict);
     if (!cli_detector_check(state, &o->detector, f)) check_classifier(state, f);
     if (o->describe.words && !o->describe.encoder && !o->describe.word_embeddings && !f->embed)
         argp_error(state, "--words need an encoder: --describe clip.safetensors, or their features: --word-embeddings");

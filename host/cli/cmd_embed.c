@@ -7,6 +7,7 @@
 
 #include "cli/embed_save.h"
 #include "cli/encoder_rows.h"
+#include "cli/model_rows.h"
 #include "cli/study_command.h"
 #include "formats/picture.h"
 
@@ -14,15 +15,16 @@ typedef struct {
     cli_machine machine;
     cli_encoder encoder;
     cli_embed_input in;
-    const char *model, *out;
+    const char *model, *predict, *out;
     bool half, skip, json;
     cli_embed_force force;
 } embed_flags, cli_flags;
 
 static const cli_row table[] = {
-    { "model",  'm', "FILE", CLI_TEXT, CLI_AT(model), .need = "clip.safetensors",
+    { "model",  'm', "FILE", CLI_TEXT, CLI_AT(model),
       .help = "encoder in .safetensors: a CLIP (names of Hugging Face, OpenAI or open_clip), or a ResNet-18, ResNet-34 or "
-        "AlexNet (torchvision's); or neutral, statistics and edges of pictures, which needs no file" },
+        "AlexNet (torchvision's); or neutral, statistics and edges of pictures, which needs no file" CLI_OTHER_MODELS },
+    CLI_PREDICT_ROW('p', predict, 0),
     { "images", 'i', "DIR",  CLI_TEXT, CLI_AT(in.images), .help = "folder of pictures; all below it, or those of --coco" },
     { "texts",  0,   "FILE", CLI_TEXT, CLI_AT(in.texts), .help = "texts in UTF-8, one a line" },
     { "coco",   0,   "FILE", CLI_TEXT, CLI_AT(in.coco),
@@ -49,8 +51,11 @@ static const cli_row table[] = {
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    const cli_embed_input *in = &((const embed_flags *)input)->in;
+    embed_flags *o = input;
+    const cli_embed_input *in = &o->in;
 
+    o->model = cli_model_text(state, o->model, o->predict);
+    if (!o->model) argp_error(state, "--model FILE is missing; for example: --model clip.safetensors");
     if (!in->images && !in->texts && !in->coco) argp_error(state, "no input; give --images DIR, --texts FILE or --coco FILE");
     if (in->texts && (in->images || in->coco)) argp_error(state, "--texts does not go with pictures; run the command for each");
 }
@@ -139,6 +144,7 @@ static spot_status open_job(spot_ctx *c, job *j)
     SPOT_TRY(cli_embed_list(c, &j->rows, &j->o->in));
     e.o.clip.use = j->rows.path ? SPOT_CLIP_USE_IMAGES : SPOT_CLIP_USE_TEXTS;
     SPOT_TRY(spot_encoder_open(c, &j->encoder, j->o->model, &e.o));
+    SPOT_TRY(spot_encoder_check_features(c, j->encoder));
     j->about = *spot_encoder_about(j->encoder);
     p->n = j->rows.n;
     p->dim = j->about.dim;
@@ -268,8 +274,8 @@ const cli_command cli_embed_command = {
     "      --images val2017 --out e.safetensors\n"
     "  spotter discover --embeddings e.safetensors:embeddings --ids e.csv:id \\\n"
     "      --images photos --labels y.npy --probs p.npy --out found",
-    "Writes a row of numbers for each picture or text: CLIP's rows have length 1, a ResNet's are those before its head, neutral "
-    "ones need no file. "
+    "Writes a row of numbers for each picture or text: CLIP's rows have length 1, a ResNet's are those before its head, "
+    "neutral ones need no file, a program's are its embeddings. "
     "e.safetensors has the tensor `embeddings` and, in its metadata, the encoder's name; e.npy has the array, and e.json the "
     "name. e.csv has the columns row and id: the path below DIR, or the text; for captions also image. Pictures come sorted "
     "by folder and name, as an ImageFolder lists them; those of --coco and texts keep the order of their file.\n"

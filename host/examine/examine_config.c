@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "examine/examine_config.h"
+#include "models/foreign_model.h"
 #include "study/config_read.h"
 
 /* ---- ranges and points ---- */
@@ -103,6 +104,9 @@ static spot_status check_model(spot_reading *r, const spot_examine_config *cfg, 
     if (m->weights[0] && m->command[0])
         return spot_refuse(r, line, "{models.weights_and_command} models[%d], \"%s\", has weights and a command; set one of "
                            "them", i, m->name);
+    if (m->identity[0] && !m->command[0] && !spot_is_foreign(m->weights))
+        return spot_refuse(r, line, "{models.identity} models[%d], \"%s\", has an identity, which names the program of a "
+                           "command, and it has no command", i, m->name);
     if (m->weights[0] || m->command[0]) {
         if (cfg->objects.choice == SPOT_OBJECTS_TRAINED)
             return spot_refuse(r, line, "objects.choice trained is about networks that are trained here, and models[%d], "
@@ -124,7 +128,7 @@ static spot_status check_render(spot_reading *r, const spot_examine_config *cfg,
 {
     if (cfg->render.samples == 3) return spot_refuse(r, line, "{setting.value} render.samples is 3; it takes 1, 2 or 4");
     for (int m = 0; m < cfg->models; m++)
-        if (!cfg->model[m].command[0] && cfg->render.size % 32)
+        if (!cfg->model[m].command[0] && !spot_is_foreign(cfg->model[m].weights) && cfg->render.size % 32)
             return spot_refuse(r, line, "{render.network_size} render.size is %d; networks that Spotter runs itself, such as "
                                "models[%d], look at multiples of 32", cfg->render.size, m);
     return SPOT_OK;
@@ -265,8 +269,8 @@ spot_examine_unit spot_examine_unit_of(const spot_examine_config *cfg, int unit)
 /* Its settings of training are not read. */
 spot_examine_model spot_examine_outside_model(const char *name)
 {
-    return (spot_examine_model){ .name = name, .weights = "", .command = "", .identity = "", .classes = "", .renders = 1, .batch = 2,
-                                 .epochs = 1, .width = 16, .lr = 1 };
+    return (spot_examine_model){ .name = name, .weights = "", .command = "", .identity = "", .classes = "", .renders = 1,
+                                 .batch = 2, .epochs = 1, .width = 16, .lr = 1 };
 }
 
 spot_status spot_examine_complete(spot_ctx *c, spot_examine_config *cfg)

@@ -7,6 +7,7 @@
 
 #include "base/greatest.h"
 #include "core/device.h"
+#include "models/foreign_model.h"
 #include "models/output_classes.h"
 #include "store/contents.h"
 
@@ -16,6 +17,7 @@ spot_status spot_examine_model_hash(spot_ctx *c, char hash[33], const spot_exami
                                     const spot_examine_backgrounds *pictures, const spot_store *store)
 {
     const char *file[] = { from->path, from->model->classes };
+    const char *program = spot_program_text(from->model->weights, from->model->command);
     const bool function = from->options->function != NULL;
     spot_key k = spot_key_of(pictures->hash, strlen(pictures->hash));
 
@@ -27,7 +29,7 @@ spot_status spot_examine_model_hash(spot_ctx *c, char hash[33], const spot_exami
     }
     if (!function && from->model->identity[0])
         k = spot_key_join(k, "program", from->model->identity, strlen(from->model->identity));
-    else if (!function) k = spot_key_join(k, "command", from->model->command, strlen(from->model->command));
+    else if (!function) k = spot_key_join(k, "command", program, strlen(program));
     else if (from->options->identity)
         k = spot_key_join(k, "function", from->options->identity, strlen(from->options->identity));
     spot_key_text(hash, k);
@@ -43,7 +45,10 @@ static spot_status open_predictor(spot_ctx *c, spot_examine_looker *l, const spo
         p.kind = SPOT_PREDICTOR_FUNCTION, p.function = o->function, p.user = o->user, p.identity = o->identity;
         p.outputs = o->outputs;
     } else if (from->path[0]) p.kind = SPOT_PREDICTOR_WEIGHTS, p.weights = from->path;
-    else p.kind = SPOT_PREDICTOR_COMMAND, p.command = from->model->command, p.identity = from->model->identity;
+    else {
+        p.kind = SPOT_PREDICTOR_COMMAND, p.identity = from->model->identity;
+        p.command = spot_program_text(from->model->weights, from->model->command);
+    }
     return spot_predictor_open(c, &l->predictor, &p);
 }
 

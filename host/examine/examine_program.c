@@ -5,16 +5,22 @@
 
 #include "core/device.h"
 #include "examine/examine_search.h"
+#include "models/foreign_model.h"
+
+static const char *program_of(const spot_examine_source *from)
+{
+    return spot_program_text(from->model->weights, from->model->command);
+}
 
 bool spot_examine_is_nameless(const spot_examine_source *from)
 {
-    return !from->options->function && from->model->command[0] && !from->model->identity[0];
+    return !from->options->function && *program_of(from) && !from->model->identity[0];
 }
 
 bool spot_examine_is_program(spot_ctx *c, spot_known_program *k, const spot_examine_source *from, int side, const char *dir,
                              const char *identity)
 {
-    const spot_predictor_options o = { .kind = SPOT_PREDICTOR_COMMAND, .command = from->model->command, .side = side };
+    const spot_predictor_options o = { .kind = SPOT_PREDICTOR_COMMAND, .command = program_of(from), .side = side };
     spot_predictor *p;
 
     if (!spot_examine_is_nameless(from)) return true;
@@ -38,8 +44,9 @@ static int choose_shots(spot_ctx *c, spot_examine_shot *shot, int most, const sp
         const int entry = (int)((long long)i * entries / tries);
         const uint32_t number = spot_examine_number(o->list.entry[entry].id);
         const spot_conditions own = spot_examine_fixed(o->cfg, v->space, v->fixed, number);
+        const spot_conditions at = spot_examine_chance(v->space, &own, o->cfg->search.seed, number, 0);
         if (spot_examine_mesh(c, o, entry)) spot_forget(c);
-        else shot[n++] = (spot_examine_shot){ entry, number, spot_examine_chance(v->space, &own, o->cfg->search.seed, number, 0) };
+        else shot[n++] = (spot_examine_shot){ entry, number, at };
     }
     return n;
 }

@@ -13,6 +13,7 @@
 #include "examine/examine_search.h"
 #include "examine/examine_study.h"
 #include "examine/failure_parts.h"
+#include "models/foreign_model.h"
 #include "study/run_log.h"
 
 enum { TOGETHER = 256 };           /* objects that are searched together, at most */
@@ -53,7 +54,8 @@ static void source_of(spot_examine_source *from, char path[SPOT_EXAMINE_PATH], c
     const spot_examine_model *m = &v->cfg->model[model];
 
     path[0] = 0;
-    if (!v->options->function && !m->command[0]) spot_examine_network_path(path, v->options->place.out, m);
+    if (!v->options->function && !*spot_program_text(m->weights, m->command))
+        spot_examine_network_path(path, v->options->place.out, m);
     *from = (spot_examine_source){ m, path, v->options };
 }
 

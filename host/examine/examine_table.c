@@ -133,7 +133,8 @@ static const spot_setting model[] = {
     TEXT(spot_examine_model, name, 64, "",
          "name of the model: letters, digits, \".\", \"-\", \"_\" for one that is trained here"),
     TEXT(spot_examine_model, weights, 512, "",
-         "network in .safetensors with torchvision's names; without it and without a command "
+         "network in .safetensors with torchvision's names, or net.onnx, net.pt2, net.ts, timm:NAME:WEIGHTS, "
+         "torchvision:NAME:WEIGHTS; without it and without a command "
          "one is trained here", .affects = SPOT_AFFECTS_PATH),
     TEXT(spot_examine_model, command, 512, "", "program that reads pictures and writes logits (include/spotter/predictor.h)",
          .affects = SPOT_AFFECTS_PATH),

@@ -20,7 +20,8 @@ struct spot_encoder {
     spot_encoder_info about;
     spot_encoder_options o;
     spot_arena  weights, scratch;
-    spot_clip  *clip;              /* NULL: a ResNet, or neutral */
+    spot_clip  *clip;              /* NULL: a ResNet, a program, or neutral */
+    spot_predictor *program;       /* NULL: none */
     spot_model  resnet;
     spot_bpe   *tokenizer;         /* NULL: texts fail for the reason `why` */
     char        why[512], *path;
@@ -100,6 +101,25 @@ static spot_status open_neutral(spot_ctx *c, spot_encoder *e)
     return SPOT_OK;
 }
 
+static spot_status open_program(spot_ctx *c, spot_encoder *e)
+{
+    const spot_predictor_options o = { .kind = SPOT_PREDICTOR_COMMAND, .command = e->path, .side = e->o.crop };
+    const spot_predictor_info *about;
+
+    if (e->o.clip.precision != SPOT_FP32)
+        return spot_fail(c, SPOT_USAGE, "{encoder.precision} %s is a program, which has a precision of its own; %s is for CLIP",
+                         e->path, spot_precision_name(e->o.clip.precision));
+    SPOT_TRY(spot_predictor_open(c, &e->program, &o));
+    about = spot_predictor_about(e->program);
+    e->about.has_images = true;
+    e->about.dim = about->dim;
+    e->about.side = e->o.crop;
+    e->about.outputs = about->outputs;
+    e->about.scale = NAN;
+    e->about.picture_block = about->batch;
+    return SPOT_OK;
+}
+
 /* A tokenizer of another model would give ids of other words without a failure. */
 static spot_status check_vocabulary(spot_ctx *c, const spot_encoder *e, const char *where)
 {
@@ -164,13 +184,14 @@ static spot_status name_encoder(spot_ctx *c, spot_encoder *e)
 {
     spot_clip_info all;
 
+    if (e->program) return spot_encoder_name_program(c, e->about.name, e->path, e->program, &e->o);
     if (e->clip) SPOT_TRY(spot_clip_describe(c, &all, e->path, &e->o.clip));
     return spot_encoder_make_name(c, e->about.name, e->path, e->clip ? &all : NULL, &e->o);
 }
 
 static spot_status open_encoder(spot_ctx *c, spot_encoder *e)
 {
-    static spot_status (*const open[])(spot_ctx *, spot_encoder *) = { open_clip, open_resnet, open_neutral };
+    static spot_status (*const open[])(spot_ctx *, spot_encoder *) = { open_clip, open_resnet, open_neutral, open_program };
 
     SPOT_TRY(spot_encoder_find_kind(c, &e->about.kind, e->path));
     SPOT_TRY(open[e->about.kind](c, e));
@@ -201,6 +222,7 @@ void spot_encoder_close(spot_ctx *c, spot_encoder *e)
 {
     if (!e) return;
     spot_clip_close(c, e->clip);
+    spot_predictor_close(c, e->program);
     spot_bpe_close(e->tokenizer);
     spot_arena_close(&e->weights);
     spot_arena_close(&e->scratch);
@@ -219,12 +241,21 @@ static spot_status check_has_images(spot_ctx *c, const spot_encoder *e)
                      e->path);
 }
 
+spot_status spot_encoder_check_features(spot_ctx *c, const spot_encoder *e)
+{
+    if (e->about.dim) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "{encoder.no_embeddings} %s answers without embeddings; let it send them (predictor.h)",
+                     e->path);
+}
+
 /* A block. ResNet: features that are not finite come from weights that are no network's. */
 static spot_status run_block(spot_ctx *c, spot_encoder *e, float *feature, float *logit, const uint8_t *rgb, int n)
 {
     size_t dim = (size_t)e->about.dim;
 
     if (e->clip) return spot_clip_images(c, &e->scratch, e->clip, feature, rgb, n, true);
+    if (e->program)
+        return spot_predict(c, e->program, &(spot_prediction){ rgb, n, e->about.side, logit, dim ? feature : NULL, NULL });
     if (e->about.kind == SPOT_ENCODER_NEUTRAL) {
         spot_neutral_rows(c, feature, rgb, n);
         return SPOT_OK;
@@ -286,7 +317,8 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
     picture_work w = { e, p };
     int skipped = 0;
     spot_picture_batches b = { .path = p->path, .box = p->box, .n = p->n, .batch = e->about.picture_block,
-                               .resize = e->about.kind == SPOT_ENCODER_RESNET ? e->o.resize : e->about.side, .crop = e->about.side,
+                               .resize = e->program || e->about.kind == SPOT_ENCODER_RESNET ? e->o.resize : e->about.side,
+                               .crop = e->about.side,
                                .filter = e->clip ? SPOT_BICUBIC : SPOT_BILINEAR, .reading = e->o.reading,
                                .memory = p->memory ? p->memory : e->o.memory, .stage = p->stage,
                                .before = p->before, .total = p->total, .skip = p->unreadable, .option = p->option,

@@ -8,6 +8,7 @@
 
 #include "formats/safetensors.h"
 #include "models/clip_file.h"
+#include "models/foreign_model.h"
 #include "models/network.h"
 #include "models/neutral.h"
 
@@ -15,7 +16,9 @@ enum { CHUNK = 1 << 22, FACTS = 1024 };
 
 const char *spot_encoder_kind_name(int kind)
 {
-    return kind == SPOT_ENCODER_CLIP ? "clip" : kind == SPOT_ENCODER_RESNET ? "resnet" : SPOT_NEUTRAL;
+    static const char *const name[] = { "clip", "resnet", SPOT_NEUTRAL, "program" };
+
+    return name[kind];
 }
 
 static spot_status find_kind(spot_ctx *c, int *kind, const spot_blob *in)
@@ -41,8 +44,8 @@ spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path)
     spot_blob in;
     spot_status s;
 
-    *kind = SPOT_ENCODER_NEUTRAL;
-    if (!strcmp(path, SPOT_NEUTRAL)) return SPOT_OK;
+    *kind = spot_is_foreign(path) ? SPOT_ENCODER_PROGRAM : SPOT_ENCODER_NEUTRAL;
+    if (*kind == SPOT_ENCODER_PROGRAM || !strcmp(path, SPOT_NEUTRAL)) return SPOT_OK;
     SPOT_TRY(spot_blob_open(c, &in, path));
     s = find_kind(c, kind, &in);
     spot_blob_close(&in);
@@ -95,6 +98,20 @@ static int clip_facts(char text[FACTS], const spot_clip_info *i, const spot_enco
                       i->end == SPOT_CLIP_FIRST_END ? i->end_id : 0);
     }
     return n;
+}
+
+spot_status spot_encoder_name_program(spot_ctx *c, char name[32], const char *path, spot_predictor *p,
+                                      const spot_encoder_options *o)
+{
+    char facts[FACTS];
+    spot_key key;
+
+    const int n = snprintf(facts, sizeof facts, "resize %d crop %d exif %d pillow %d", o->resize, o->crop, o->reading.exif,
+                           o->reading.pillow);
+    SPOT_TRY(spot_foreign_key(c, &key, path, p));
+    key = spot_key_join(key, "program", facts, (size_t)n);
+    snprintf(name, 32, "program-%016" PRIx64, key.hi);
+    return SPOT_OK;
 }
 
 spot_status spot_encoder_make_name(spot_ctx *c, char name[32], const char *path, const spot_clip_info *clip,

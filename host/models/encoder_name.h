@@ -4,6 +4,7 @@
 
 #include "base/key.h"
 #include "spotter/encoder.h"
+#include "spotter/predictor.h"
 
 /* Finds the kind by the names of the tensors. SPOT_INPUT for a file of neither network. */
 spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path);
@@ -18,5 +19,9 @@ spot_status spot_weights_hash(spot_ctx *c, spot_key *key, const char *path);
  * whole file; NULL: a ResNet. */
 spot_status spot_encoder_make_name(spot_ctx *c, char name[32], const char *path, const spot_clip_info *clip,
                                    const spot_encoder_options *o);
+
+/* The same of a program that is open. */
+spot_status spot_encoder_name_program(spot_ctx *c, char name[32], const char *path, spot_predictor *p,
+                                      const spot_encoder_options *o);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "models/encoder_name.h"
 #include "models/finite.h"
+#include "models/foreign_model.h"
 #include "models/predictor_kinds.h"
 
 enum { BATCH = 64, MOST_BATCH = 4096, MOST_SIDE = 4096 };
@@ -99,7 +100,21 @@ static spot_status name_predictor(spot_ctx *c, spot_predictor *p, const spot_pre
     return p->name ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a predictor");
 }
 
-static spot_status open_predictor(spot_ctx *c, spot_predictor *p, const spot_predictor_options *o)
+/* A model that Spotter does not run itself is a program, whether a caller takes it for weights or for a command. */
+static spot_status open_program(spot_ctx *c, spot_predictor *p, const spot_predictor_options *o)
+{
+    spot_predictor_options run = *o;
+    char *line = NULL;
+    spot_status s = SPOT_OK;
+
+    if (o->command && spot_is_foreign(o->command)) s = spot_foreign_line(c, &line, o->command);
+    if (line) run.command = line;
+    if (s == SPOT_OK) s = spot_predictor_program(c, &p->way, &p->about, &run);
+    free(line);
+    return s;
+}
+
+static spot_status open_kind(spot_ctx *c, spot_predictor *p, const spot_predictor_options *o)
 {
     if (o->kind < SPOT_PREDICTOR_WEIGHTS || o->kind > SPOT_PREDICTOR_FUNCTION)
         return spot_fail(c, SPOT_INVALID, "{predictor.kind} %d is no kind of predictor", o->kind);
@@ -109,11 +124,20 @@ static spot_status open_predictor(spot_ctx *c, spot_predictor *p, const spot_pre
     SPOT_TRY(name_predictor(c, p, o));
     p->about.batch = o->batch ? o->batch : BATCH;
     if (o->kind == SPOT_PREDICTOR_FUNCTION) SPOT_TRY(open_function(c, p, o));
-    if (o->kind == SPOT_PREDICTOR_COMMAND) SPOT_TRY(spot_predictor_program(c, &p->way, &p->about, o));
+    if (o->kind == SPOT_PREDICTOR_COMMAND) SPOT_TRY(open_program(c, p, o));
     if (o->kind == SPOT_PREDICTOR_WEIGHTS) SPOT_TRY(spot_predictor_weights(c, &p->way, &p->about, o));
     p->about.kind = o->kind;
     p->about.side = o->side;
     return identify(c, p, o);
+}
+
+static spot_status open_predictor(spot_ctx *c, spot_predictor *p, const spot_predictor_options *o)
+{
+    spot_predictor_options program = *o;
+
+    if (o->kind != SPOT_PREDICTOR_WEIGHTS || !o->weights || !spot_is_foreign(o->weights)) return open_kind(c, p, o);
+    program.kind = SPOT_PREDICTOR_COMMAND, program.command = o->weights, program.weights = NULL;
+    return open_kind(c, p, &program);
 }
 
 spot_status spot_predictor_open(spot_ctx *c, spot_predictor **out, const spot_predictor_options *o)

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "spotter/predictor.h"
+#include "models/foreign_model.h"
 
 static size_t size_of(const char *path)
 {
     struct stat st;
 
-    return *path && !stat(path, &st) && S_ISREG(st.st_mode) ? (size_t)st.st_size : 0;
+    return *path && !spot_is_foreign(path) && !stat(path, &st) && S_ISREG(st.st_mode) ? (size_t)st.st_size : 0;
 }
 
 /* Networks whose files have the same size take the same memory. */

@@ -57,6 +57,8 @@ spot_status spot_shift_answers_look(spot_ctx *c, spot_shift_answers *a, int unit
 /* shift_look.c: fills a->network. network_bytes: memory of the model that takes most while it looks at a folder of `pictures`;
  * one that cannot be opened counts nothing. look_bytes: memory of the decoded pictures then. */
 spot_status spot_shift_networks_open(spot_ctx *c, spot_shift_answers *a);
+/* The name of the encoder of a model that is a program. */
+spot_status spot_shift_program_name(spot_ctx *c, char name[32], const spot_shifts_config *cfg, const spot_shift_model *m);
 size_t      spot_shift_network_bytes(spot_ctx *c, const spot_shifts_config *cfg, int pictures);
 size_t      spot_shift_look_bytes(const spot_shifts_config *cfg, int pictures);
 

@@ -8,6 +8,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "models/foreign_model.h"
+#include "shifts/shift_answers.h"
 
 /* ---- hashes ---- */
 
@@ -19,6 +21,18 @@ spot_status spot_shift_hash_file(spot_ctx *c, spot_key *k, const char *path)
     SPOT_TRY(spot_file_read(c, path, &bytes, &n, (size_t)1 << 34));
     *k = spot_key_join(*k, "file", bytes, n);
     free(bytes);
+    return SPOT_OK;
+}
+
+/* A program is known by the name of its encoder. */
+static spot_status hash_model(spot_ctx *c, spot_key *k, const spot_shifts_config *cfg, const spot_shift_model *m)
+{
+    char name[32];
+
+    if (m->predictions[0] || !spot_is_foreign(m->weights))
+        return spot_shift_hash_file(c, k, m->predictions[0] ? m->predictions : m->weights);
+    SPOT_TRY(spot_shift_program_name(c, name, cfg, m));
+    *k = spot_key_join(*k, "program", name, strlen(name));
     return SPOT_OK;
 }
 
@@ -34,7 +48,7 @@ spot_status spot_shift_inputs_hash(spot_ctx *c, char hash[33], const spot_shifts
     for (int m = 0; m < cfg->models; m++) {
         const spot_shift_model *v = &cfg->model[m];
         k = spot_key_join(k, "model", v->name, strlen(v->name));
-        SPOT_TRY(spot_shift_hash_file(c, &k, v->predictions[0] ? v->predictions : v->weights));
+        SPOT_TRY(hash_model(c, &k, cfg, v));
         if (v->classes[0]) SPOT_TRY(spot_shift_hash_file(c, &k, v->classes));
         SPOT_TRY(spot_check_stop(c));
     }

@@ -38,13 +38,24 @@ static spot_encoder_options options_of(const spot_shifts_config *cfg, const spot
 
 static spot_status check_network(spot_ctx *c, const spot_shift_model *m, const spot_encoder_info *info, int outputs)
 {
-    if (info->kind != SPOT_ENCODER_RESNET || !info->outputs)
+    if ((info->kind != SPOT_ENCODER_RESNET && info->kind != SPOT_ENCODER_PROGRAM) || !info->outputs)
         return spot_fail(c, SPOT_INPUT, "%s is no ResNet or AlexNet with a head; the model \"%s\" predicts classes", m->weights,
                          m->name);
     if (info->outputs == outputs) return SPOT_OK;
     return spot_fail(c, SPOT_INPUT,
                      "{model.outputs} %s has %d outputs, and %s %d; models[].classes is a text with the class of each output",
                      m->weights, info->outputs, m->classes[0] ? m->classes : "the study's classes are", outputs);
+}
+
+spot_status spot_shift_program_name(spot_ctx *c, char name[32], const spot_shifts_config *cfg, const spot_shift_model *m)
+{
+    const spot_encoder_options o = options_of(cfg, m);
+    spot_encoder *e;
+
+    SPOT_TRY(spot_encoder_open(c, &e, m->weights, &o));
+    memcpy(name, spot_encoder_about(e)->name, 32);
+    spot_encoder_close(c, e);
+    return SPOT_OK;
 }
 
 static spot_status open_network(spot_ctx *c, spot_shift_answers *a, int model)

@@ -11,9 +11,10 @@
 
 #include "base/key.h"
 #include "formats/safetensors.h"
+#include "models/foreign_model.h"
 #include "store/store.h"
 
-enum { LOGITS, EMBEDDINGS, CHANNELS, ARRAYS, OWN = 4, MOST = 8, ROOM = 4 << 20, MOST_KEPT = 4096 };
+enum { LOGITS, EMBEDDINGS, CHANNELS, ARRAYS, OWN = SPOT_OWN_PICTURES, MOST = 8, ROOM = 4 << 20, MOST_KEPT = 4096 };
 
 static const char *const array_name[ARRAYS] = { "logits", "embeddings", "channels" };
 static const double of_spread = 1e-4, of_number = 1e-5;        /* what rounding changes: predictor.h has the rule */
@@ -63,25 +64,6 @@ int spot_kept_most(int side)
     const int fit = ROOM / (3 * side * side);
 
     return fit < 1 ? 1 : fit < MOST ? fit : MOST;
-}
-
-/* A ramp of colours, and random colours in cells of a quarter and a sixteenth of a side and of one pixel: integers alone, so
- * they are the same everywhere. */
-static void draw_own(uint8_t *rgb, int side, int k)
-{
-    const int cell[OWN] = { 0, side / 4 > 0 ? side / 4 : 1, side / 16 > 0 ? side / 16 : 1, 1 };
-
-    for (int y = 0; y < side; y++)
-        for (int x = 0; x < side; x++, rgb += 3) {
-            if (!k) {
-                rgb[0] = (uint8_t)(255 * x / side), rgb[1] = (uint8_t)(255 * y / side);
-                rgb[2] = (uint8_t)(255 - (rgb[0] + rgb[1]) / 2);
-                continue;
-            }
-            const int at[] = { x / cell[k], y / cell[k], k };
-            const spot_key colour = spot_key_of(at, sizeof at);
-            for (int i = 0; i < 3; i++) rgb[i] = (uint8_t)(colour.hi >> 8 * i);
-        }
 }
 
 /* ---- files ---- */
@@ -246,11 +228,11 @@ static spot_status compare_now(spot_ctx *c, difference *d, spot_predictor *p, co
 static void warn_of(spot_ctx *c, const difference *d, int n, const char *model, const char *folder)
 {
     if (isinf(d->off))
-        spot_log(c, SPOT_LOG_WARN, "%s: the program has not as many outputs, embeddings or channels as that of the run had; what "
-                 "it answered is computed again", model);
+        spot_log(c, SPOT_LOG_WARN, "%s: the program has not as many outputs, embeddings or channels as that of the run had; "
+                 "what it answered is computed again", model);
     else
-        spot_log(c, SPOT_LOG_WARN, "%s: the program's answers differ from those of the run: its %s by up to %.3g, for picture %d "
-                 "of the %d in %s, which is %.3g times what rounding explains; what it answered is computed again", model,
+        spot_log(c, SPOT_LOG_WARN, "%s: the program's answers differ from those of the run: its %s by up to %.3g, for picture "
+                 "%d of the %d in %s, which is %.3g times what rounding explains; what it answered is computed again", model,
                  array_name[d->array], d->off, d->picture + 1, n, folder, d->times);
 }
 
@@ -317,7 +299,7 @@ spot_status spot_kept_begin(spot_ctx *c, spot_known_program *k, spot_predictor *
     answers a;
     spot_status s = take_answers(c, &a, p, OWN + n);
 
-    for (int i = 0; i < OWN && s == SPOT_OK; i++) draw_own(a.rgb + (size_t)i * each, about->side, i);
+    for (int i = 0; i < OWN && s == SPOT_OK; i++) spot_own_picture(a.rgb + (size_t)i * each, about->side, i);
     if (s == SPOT_OK && n) memcpy(a.rgb + OWN * each, rgb, (size_t)n * each);
     if (s == SPOT_OK) s = ask(c, &a, p);
     if (s == SPOT_OK) {

@@ -11,7 +11,7 @@
 
 enum { SPOT_KEPT_IDENTITY = 48, SPOT_KNOWN_PROGRAMS = 8 };
 
-/* The identities whose kept answers are those of a program. More than one, where processes on several machines began at once. */
+/* The identities whose kept answers are those of a program. More than one where processes on several machines began at once. */
 typedef struct {
     bool asked;
     int  n;

@@ -3,9 +3,11 @@
  *     weights + options -> encoder -> rows
  *
  * The tensors of the file decide which network it is; the word "neutral" in place of a file is an encoder that needs none:
- * statistics of a picture's colours and its edges, 148 numbers (host/models/neutral.h). Pictures are
- * prepared as the network wants them: CLIP's by its own side, bicubic; a ResNet's by `resize` and `crop`, neutral's by 64 and
- * 64, bilinear (PIL's and torchvision's bytes, picture.h). All threads decode.
+ * statistics of a picture's colours and its edges, 148 numbers (host/models/neutral.h). A model that Spotter does not run
+ * itself is a program (predictor.h): net.onnx, net.pt2, net.ts, timm:NAME:FILE, torchvision:NAME:FILE, or program:COMMAND. Its
+ * rows are the program's embeddings; its name has the bytes of the file, or the answers of a COMMAND to four pictures, to the bit.
+ * Pictures are prepared as the network wants them: CLIP's by its own side, bicubic; a ResNet's and a program's by `resize` and
+ * `crop`, neutral's by 64 and 64, bilinear (PIL's and torchvision's bytes, picture.h). All threads decode.
  *
  * Features of different encoders cannot be compared. So an encoder has a name, "clip-3f9a0c12d4e5b687": its kind and 64 bits of
  * the hash of its file of weights and of every option that changes its numbers. The tokenizer's vocabulary belongs to the
@@ -115,7 +117,7 @@ spot_status spot_clip_texts(spot_ctx *c, spot_arena *scratch, const spot_clip *c
 
 /* ---- any encoder ---- */
 
-typedef enum { SPOT_ENCODER_CLIP, SPOT_ENCODER_RESNET, SPOT_ENCODER_NEUTRAL } spot_encoder_kind;
+typedef enum { SPOT_ENCODER_CLIP, SPOT_ENCODER_RESNET, SPOT_ENCODER_NEUTRAL, SPOT_ENCODER_PROGRAM } spot_encoder_kind;
 #define SPOT_NEUTRAL "neutral"
 
 typedef struct {
@@ -131,9 +133,9 @@ typedef struct {
     int  kind;                     /* spot_encoder_kind */
     char name[32];
     bool has_images, has_texts;
-    int  dim;                      /* numbers of a row */
+    int  dim;                      /* numbers of a row; 0: a program without embeddings */
     int  side;                     /* pixels a side of the network's input */
-    int  outputs;                  /* ResNet: outputs of its head; CLIP: 0 */
+    int  outputs;                  /* ResNet: outputs of its head; a program's logits; CLIP: 0 */
     int  context;                  /* CLIP: most ids of a text */
     float scale;                   /* CLIP: logits = scale * cosine; NaN where the file has none */
     size_t bytes;                  /* memory that it takes, with its scratch; without that of decoding */
@@ -152,14 +154,17 @@ void        spot_encoder_close(spot_ctx *c, spot_encoder *e);
 
 const spot_encoder_info *spot_encoder_about(const spot_encoder *e);
 
-/* "clip", "resnet", "neutral" */
+/* SPOT_INPUT for a program that answers without embeddings. */
+spot_status spot_encoder_check_features(spot_ctx *c, const spot_encoder *e);
+
+/* "clip", "resnet", "neutral", "program" */
 const char *spot_encoder_kind_name(int kind);
 
 typedef struct {
     char *const *path;             /* (n) */
     int      n;
     float   *feature;              /* (n, dim) result: CLIP's rows of length 1, a ResNet's as they are */
-    float   *logit;                /* (n, outputs) result of a ResNet; NULL: not wanted */
+    float   *logit;                /* (n, outputs) result of a ResNet or a program; NULL: not wanted */
     uint8_t *unreadable;           /* (n) result: 1 where the picture cannot be read, which has rows of zeros; NULL: the first
                                     * such picture is SPOT_INPUT */
     const char *stage;             /* name of the progress that is told; NULL: none */

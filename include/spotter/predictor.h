@@ -18,8 +18,8 @@
  *
  * Which program it is: the studies that store results (examine, background) know a program by its answers, not by its command.
  * A run keeps 4 pictures of Spotter's own and up to 8 of the study, with the program's answers to them
- * (DIR/programs/IDENTITY.safetensors). Every later run asks the same pictures again. The program is the same one where no logit,
- * embedding or channel differs by more than 1e-4 of the spread of its array (the most by which a column varies between the kept
+ * (DIR/programs/IDENTITY.safetensors). Every later run asks the same pictures again. The program is the same one where no
+ * logit, embedding or channel differs by more than 1e-4 of the spread of its array (the most by which a column varies between the kept
  * pictures) plus 1e-5 of the number itself: the last bits of another thread count, machine or batch stay below that, and a
  * network that was trained further does not. Else a sentence says how far off it is, and what the program answered is computed
  * again; results of both are never mixed. A program whose answers vary from run to run, as with dropout left on, is a new one

@@ -104,7 +104,7 @@ static spot_status fill_model(spot_ctx *c, spot_background_config *cfg, const ch
                          SPOT_MAX_BACKGROUND_MODELS);
     if (at == cfg->models) cfg->models++;
     spot_background_model *m = &cfg->model[at];
-    *m = (spot_background_model){ .command = "", .reliance = r.rho };
+    *m = (spot_background_model){ .command = "", .identity = "", .reliance = r.rho };
     SPOT_TRY(keep_text(c, cfg, &m->name, r.name));
     spot_zoo_model_path(path, dir, &r);
     SPOT_TRY(set_path(c, cfg, &m->weights, path, ""));

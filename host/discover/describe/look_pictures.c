@@ -9,6 +9,7 @@
 #include "base/greatest.h"
 #include "discover/describe/gallery.h"
 #include "discover/subject/subject_memory.h"
+#include "models/foreign_model.h"
 #include "spotter/model.h"
 #include "worlds/picture_batches.h"
 
@@ -20,7 +21,8 @@ typedef struct {
     spot_subject *s;
     const spot_subject_files *files;
     spot_arena    weights, scratch;
-    spot_model    m;
+    spot_model    m;               /* its `outputs` are also those of ... */
+    spot_predictor *program;       /* ... a model that Spotter does not run itself; else NULL */
     spot_picture_batches batches;
     float        *logit;       /* (BATCH, outputs) */
     int           kept;        /* pictures seen so far */
@@ -63,6 +65,13 @@ static spot_status fill_prob(looker *l, int row, const float *logit)
     return SPOT_OK;
 }
 
+static spot_status look_at(spot_ctx *c, looker *l, float *feature, const uint8_t *rgb, int n)
+{
+    if (!l->program) return spot_model_infer(c, &l->scratch, l->logit, feature, &l->m, rgb, n, l->files->crop);
+    return spot_predict(c, l->program, &(spot_prediction){ rgb, n, l->files->crop, l->logit,
+                                                           spot_predictor_about(l->program)->dim ? feature : NULL, NULL });
+}
+
 /* Moves the rows of readable pictures to the front and fills them. */
 static spot_status infer_batch(spot_ctx *c, void *user, const spot_picture_batch *b)
 {
@@ -74,8 +83,7 @@ static spot_status infer_batch(spot_ctx *c, void *user, const spot_picture_batch
         SPOT_TRY(spot_subject_number_rows(c, s));
         spot_subject_move_row(s, l->kept + i, b->picture[i]);
     }
-    SPOT_TRY(spot_model_infer(c, &l->scratch, l->logit, s->feature + (size_t)l->kept * s->d, &l->m, b->rgb, b->n,
-                              l->files->crop));
+    SPOT_TRY(look_at(c, l, s->feature + (size_t)l->kept * s->d, b->rgb, b->n));
     for (int i = 0; i < b->n; i++) SPOT_TRY(fill_prob(l, l->kept + i, l->logit + (size_t)i * l->m.outputs));
     l->kept += b->n;
     return SPOT_OK;
@@ -116,15 +124,43 @@ static void fill_head(looker *l)
 
 /* -- before looking ---------------------------------------------------------------------------------------------------- */
 
-static spot_status open_model(looker *l)
+static spot_status open_network(looker *l)
 {
     const char *path = l->files->model;
     spot_arena count = spot_arena_counting();
-    spot_subject *s = l->s;
 
+    if (l->files->crop % 32 || l->files->crop < 32)
+        return spot_fail(l->c, SPOT_USAGE, "{look.crop} crop %d, resize %d: the network looks at squares of 32, 64, ... %d "
+                         "pixels (224), cut from pictures whose shorter side is resized (256; 0: is left)", l->files->crop,
+                         l->files->resize, SPOT_PICTURE_CROP);
     SPOT_TRY(spot_model_load(l->c, &count, &l->m, path, 0, 0));
     SPOT_TRY(spot_arena_open(l->c, &l->weights, count.peak));
     SPOT_TRY(spot_model_load(l->c, &l->weights, &l->m, path, 0, 0));
+    l->s->d = spot_model_features(l->m.arch, l->m.width);
+    return SPOT_OK;
+}
+
+/* Without embeddings of its own those of --embed take their place; a column of zeros holds it until then. */
+static spot_status open_program(looker *l)
+{
+    const spot_predictor_options o = { .kind = SPOT_PREDICTOR_COMMAND, .command = l->files->model, .side = l->files->crop };
+    const spot_predictor_info *about;
+
+    SPOT_TRY(spot_predictor_open(l->c, &l->program, &o));
+    about = spot_predictor_about(l->program);
+    l->m.outputs = about->outputs;
+    l->s->d = about->dim ? about->dim : 1;
+    if (about->dim || l->files->embed) return SPOT_OK;
+    return spot_fail(l->c, SPOT_INPUT, "{look.no_embeddings} %s answers without embeddings, by which pictures are compared; "
+                     "let it send them, or give an encoder with --embed", l->files->model);
+}
+
+static spot_status open_model(looker *l)
+{
+    const char *path = l->files->model;
+    spot_subject *s = l->s;
+
+    SPOT_TRY(spot_is_foreign(path) ? open_program(l) : open_network(l));
     if (!s->class_name) {      /* labels that are numbers leave open how many classes there are: the network knows */
         int known = l->m.outputs > 1 ? l->m.outputs : 2;
         if (s->target && s->classes < known) s->classes = known;
@@ -152,7 +188,7 @@ static spot_status take_memory(looker *l)
                                          .stage = "look", .skip = l->files->skip, .option = "--skip-unreadable",
                                          .skipped = &s->skipped,
                                          .take = infer_batch, .user = l };
-    SPOT_TRY(spot_model_infer(l->c, &count, NULL, NULL, &l->m, NULL, BATCH, l->files->crop));
+    if (!l->program) SPOT_TRY(spot_model_infer(l->c, &count, NULL, NULL, &l->m, NULL, BATCH, l->files->crop));
     bytes = n * ((size_t)s->d + classes + 1) * sizeof(float) + spot_picture_batches_bytes(&l->batches) + l->weights.size
           + count.peak;
     l->batches.memory = decoding = most > bytes ? most - bytes : SPOT_PICTURE_MEMORY;
@@ -164,7 +200,8 @@ static spot_status take_memory(looker *l)
                          l->files->images, bytes, most);
     SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->feature, n * (size_t)s->d));
     SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->prob, n * classes));
-    SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->head, classes * (size_t)s->d));
+    if (!l->program) SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->head, classes * (size_t)s->d));
+    else memset(s->feature, 0, n * (size_t)s->d * sizeof *s->feature);
     if (s->target) SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->confidence, n));
     SPOT_TRY(spot_arena_open(l->c, &l->scratch, count.peak));
     l->logit = malloc(BATCH * (size_t)l->m.outputs * sizeof *l->logit);
@@ -174,6 +211,7 @@ static spot_status take_memory(looker *l)
 static void close_looker(looker *l)
 {
     free(l->logit);
+    spot_predictor_close(l->c, l->program);
     spot_arena_close(&l->weights);
     spot_arena_close(&l->scratch);
 }
@@ -183,16 +221,15 @@ spot_status spot_subject_look(spot_ctx *c, spot_subject *s, const spot_subject_f
     looker l = { .c = c, .s = s, .files = files };
     spot_status status;
 
-    if (files->crop < 32 || files->crop > SPOT_PICTURE_CROP || files->crop % 32 || files->resize < 0)
+    if (files->crop < 1 || files->crop > SPOT_PICTURE_CROP || files->resize < 0)
         return spot_fail(c, SPOT_USAGE, "{look.crop} crop %d, resize %d: the network looks at squares of 32, 64, ... %d pixels "
                          "(224), cut from pictures whose shorter side is resized (256; 0: is left)", files->crop, files->resize,
                          SPOT_PICTURE_CROP);
     SPOT_TRY(spot_gallery_open(c, s, files));
     status = open_model(&l);
-    s->d = spot_model_features(l.m.arch, l.m.width);
     if (!status) status = take_memory(&l);
     if (!status) status = infer_all(&l);
-    if (!status) fill_head(&l);
+    if (!status && !l.program) fill_head(&l);
     close_looker(&l);
     if (!status)
         snprintf(s->source, sizeof s->source, "%d pictures of %d classes in %.150s%s%.150s, seen by %.150s", s->n, s->classes,

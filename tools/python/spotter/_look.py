@@ -10,6 +10,7 @@ import numpy as np
 
 from ._arrays import Array
 from ._given import is_path, refuse, shown, whole
+from ._layers import last_linear, logits_of
 from ._library import InputError, lib
 from ._missing import needed
 
@@ -56,10 +57,10 @@ def _layer(model: Any, name: Optional[str], torch: Any) -> Any:
         if not isinstance(name, str) or name not in modules:
             raise InputError(f"the model has no layer {shown(name)}; its last are {', '.join(list(modules)[-5:])}")
         return modules[name]
-    linear = [m for m in modules.values() if isinstance(m, torch.nn.Linear)]
-    if not linear:
+    last = last_linear(model, torch)
+    if last is None:
         raise InputError("the model has no Linear layer; name the layer whose input is the embedding")
-    return linear[-1]
+    return modules[last]
 
 
 def _pair(batch: Any) -> Any:
@@ -74,18 +75,9 @@ def _pair(batch: Any) -> Any:
     raise InputError("the loader must give batches of (inputs, targets), or dicts with pixel_values and labels")
 
 
-def _logits(said: Any) -> Any:
-    """What transformers' models and dicts call logits; the first of a tuple; else the output itself."""
-    if isinstance(said, Mapping) and "logits" in said:
-        return said["logits"]
-    if isinstance(said, (tuple, list)) and said:
-        return said[0]
-    return getattr(said, "logits", said)
-
-
 def _probabilities(said: Any, torch: Any) -> Any:
     """(n, classes): outputs that are probabilities already as they are, else their softmax; of one logit, both classes'."""
-    out = _logits(said)
+    out = logits_of(said)
     if not isinstance(out, torch.Tensor) or out.dim() not in (1, 2) or out.dim() == 2 and not out.shape[1]:
         raise InputError(f"the model's output is {type(said).__name__}"
                          f"{f' of shape {tuple(out.shape)}' if isinstance(out, torch.Tensor) else ''}; it must be "

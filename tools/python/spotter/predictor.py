@@ -1,0 +1,155 @@
+"""python3 -m spotter.predictor MODEL: a classifier in a file that answers Spotter (include/spotter/predictor.h: protocol).
+
+MODEL is net.onnx, net.pt2 (torch.export), net.ts (TorchScript), timm:NAME or torchvision:NAME with --weights FILE. `spotter ...
+--model net.onnx` runs this program as its child. Embeddings are the input of the last linear layer; there are no channels. A
+.pt2 or .ts file is a program: open none of a stranger's. Weights are read as tensors alone, never as pickles that run code.
+"""
+import argparse
+import os
+import sys
+
+if __package__:
+    from ._networks import Failed, note, one_line, open_network
+else:                                                  # run by its path: the folder of this file must not hide other packages
+    from _networks import Failed, note, one_line, open_network     # type: ignore[no-redef]
+    sys.path[:] = [p for p in sys.path if p and os.path.abspath(p) != os.path.dirname(os.path.abspath(__file__))]
+
+import numpy as np
+
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+# ---- the protocol ----
+
+def read_batch(source):
+    """uint8 (n, side, side, 3), or None at the end. numpy.load would seek, which a pipe cannot."""
+    if not source.peek(1):
+        return None
+    if np.lib.format.read_magic(source) != (1, 0):
+        raise Failed("the pictures are of another version of .npy than 1.0")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(source)
+    batch = np.empty(shape, dtype)
+    room, done = memoryview(batch).cast("B"), 0
+    while done < len(room):
+        n = source.readinto(room[done:])
+        if not n:
+            raise Failed("the pictures end within a batch")
+        done += n
+    return batch
+
+
+def write_array(out, array):
+    array = np.ascontiguousarray(array, np.float32)
+    np.lib.format.write_array_header_1_0(out, {"descr": "<f4", "fortran_order": False, "shape": array.shape})
+    out.write(memoryview(array).cast("B") if array.size else b"")
+
+
+# ---- the network ----
+
+class Looker:
+    """A network with what becomes of pixels before it, and of its outputs behind it."""
+
+    def __init__(self, o):
+        self.o, self.net = o, open_network(o.model, o.weights, o.device, o.threads)
+        self.side = o.size or self.net.side
+        self.as_log, self.sizes = None, None
+        mean, std = o.mean or self.net.mean or MEAN, o.std or self.net.std or DEVIATION
+        self.slope = np.array([1 / (255 * s) for s in std], np.float32).reshape(1, 3, 1, 1)
+        self.shift = np.array([-m / s for m, s in zip(mean, std)], np.float32).reshape(1, 3, 1, 1)
+        self.said = "pixels from 0 to 255 as they are" if self.net.raw else (
+            f"pixels / 255, less {_list(mean)}, by {_list(std)}")
+
+    def resized(self, rgb):
+        if self.o.size and rgb.shape[1] != self.o.size:
+            from PIL import Image
+            some = [Image.fromarray(x).resize((self.o.size, self.o.size), Image.BILINEAR) for x in rgb]
+            return np.stack([np.asarray(x) for x in some])
+        if self.side and rgb.shape[1] != self.side:
+            raise Failed(f"{self.o.model} takes pictures of {self.side} pixels a side and got {rgb.shape[1]}; give the command "
+                         f"--size {self.side} (or --crop {self.side})")
+        return rgb
+
+    def ask(self, rgb):
+        """A batch of the network's own size: where that is fixed, the last picture fills it up."""
+        x = rgb.transpose(0, 3, 1, 2)
+        if not self.net.raw:
+            x = np.multiply(x, self.slope, dtype=np.float32, order="C")
+            x += self.shift
+        step, parts = self.net.batch or len(x), []
+        for at in range(0, len(x), step):
+            part = x[at:at + step]
+            full = part if len(part) == step else np.concatenate([part, np.repeat(part[-1:], step - len(part), 0)])
+            logits, inner = self.net.ask(np.ascontiguousarray(full))
+            parts.append((logits[:len(part)], None if inner is None else inner[:len(part)]))
+        return tuple(None if p[0] is None else np.concatenate(p) if len(p) > 1 else p[0] for p in zip(*parts))
+
+    def __call__(self, rgb):
+        try:
+            logits, inner = self.ask(self.resized(rgb))
+        except Failed:
+            raise
+        except Exception as e:
+            raise Failed(f"{self.o.model} cannot look at {len(rgb)} pictures of {rgb.shape[1]} pixels a side: {one_line(e)}") \
+                from None
+        n = len(rgb)
+        logits = np.asarray(logits, np.float32)
+        logits = logits.reshape(n, -1) if logits.ndim != 2 and logits.size == n * logits.shape[-1] else logits
+        if logits.ndim != 2 or len(logits) != n:
+            raise Failed(f"{self.o.model} answers {n} pictures with shape {logits.shape}; it must be logits (n, classes)")
+        inner = np.zeros((n, 0), np.float32) if inner is None else np.asarray(inner, np.float32).reshape(n, -1)
+        if self.as_log is None:
+            self.begin(logits, inner)
+        return np.log(np.maximum(logits, 1e-30)) if self.as_log else logits, inner, np.zeros((n, 0), np.float32)
+
+    def begin(self, logits, inner):
+        """Probabilities are told by the first answer: Spotter takes a softmax of what it gets."""
+        self.as_log = logits.shape[1] > 1 and bool((logits >= 0).all() and (np.abs(logits.sum(1) - 1) < 1e-3).all())
+        note(f"{self.o.model}: {logits.shape[1]} outputs, {inner.shape[1] or 'no'} numbers of embedding, by {self.net.by}; "
+             f"{self.said}" + ("; its outputs are probabilities, of which the logarithm counts" if self.as_log else ""))
+
+
+def _list(values):
+    return ",".join(f"{v:g}" for v in values)
+
+
+# ---- the program ----
+
+def three(text):
+    """"0.485,0.456,0.406", or one number for all channels."""
+    values = [float(v) for v in text.split(",")]
+    if len(values) not in (1, 3):
+        raise ValueError
+    return tuple(values * (3 // len(values)))
+
+
+def options(words):
+    p = argparse.ArgumentParser(prog="python3 -m spotter.predictor", description=__doc__.split("\n\n")[1])
+    p.add_argument("model", metavar="MODEL", help="net.onnx, net.pt2, net.ts, timm:NAME or torchvision:NAME")
+    p.add_argument("--weights", metavar="FILE", help="state dict of timm:NAME or torchvision:NAME: .safetensors, .pt")
+    p.add_argument("--mean", type=three, metavar="R,G,B", help="taken from pixels in 0..1 (the network's own, else ImageNet's)")
+    p.add_argument("--std", type=three, metavar="R,G,B", help="by which they are divided then")
+    p.add_argument("--size", type=int, metavar="PIXELS", help="pixels a side to which pictures of another size are brought")
+    p.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    p.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads; 0: the library's own choice")
+    return p.parse_args(words)
+
+
+def main(words=None):
+    o = options(words)
+    out, sys.stdout = sys.stdout.buffer, sys.stderr    # or a print() of a library would fall between the arrays
+    try:
+        look = Looker(o)
+        while True:
+            rgb = read_batch(sys.stdin.buffer)
+            if rgb is None:
+                return 0
+            for array in look(rgb):
+                write_array(out, array)
+            out.flush()
+    except Failed as e:
+        note(f"spotter.predictor: {e}")
+        return 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())
