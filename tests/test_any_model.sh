@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test_any_model.sh BUILD: models that Spotter does not run itself, by the Python package's predictor: the same features and
 # answers as torch's own, in embed, discover, shifts and examine; --predict in the same places; nothing is loaded from the current
-# directory, and no pickle. PYTHON: one with torch and torchvision; ONNX_PYTHON: one with onnx and onnxruntime. ctest: timeout 300
+# directory, and no pickle. PYTHON: one with torch and torchvision; ONNX_PYTHON: one with onnx and onnxruntime. ctest: timeout 600
 set -u
 . "$(dirname "$0")/lib.sh"
 python=${PYTHON:-/usr/bin/python3} onnx=${ONNX_PYTHON:-${PYTHON:-/usr/bin/python3}}
@@ -77,6 +77,26 @@ total = sum(c["wrong"] for c in said["classes"])
 sys.exit(total != wrong)
 END
 ) || fail "discover: not as many errors as torch makes"
+
+# --- shifts: a file and a program are as right as torch.
+mkdir sets && for of in base snow real; do cp -r photos sets/$of; done
+cat >shifts.yaml <<END
+study: shifts
+data: {root: sets}
+shifts: [{name: snow, category: weather}]
+models:
+  - {name: file, weights: net.ts, resize: 64, crop: 64}
+  - {name: asked, weights: "program:$python $package/spotter/predictor.py net.ts", resize: 64, crop: 64}
+END
+run 0 "" shifts shifts.yaml --out shifted
+(cd / && /usr/bin/python3 - "$dir" <<'END'
+import csv, sys, numpy as np
+d = sys.argv[1]
+right = (np.load(f"{d}/z.npy").argmax(1) == np.load(f"{d}/y.npy")).mean()
+rows = [r for r in csv.DictReader(open(f"{d}/shifted/shifts.csv")) if r["shift"] == "snow" and r["set"] == "all"]
+sys.exit(len(rows) != 2 or any(abs(float(r["shift_accuracy"]) - right) > 1e-12 for r in rows))
+END
+) || fail "shifts: not as right as torch"
 
 # --- examine: a file that was trained again behind the same name.
 examine=(examine --objects meshes --renders 60 --size 32 --model net.ts --out e)
