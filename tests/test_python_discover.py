@@ -23,7 +23,7 @@ ELSEWHERE = {"fail-on": "an exit code; found.confirmed tells", "merges": "found.
              "junit": "a command's file for continuous integration",
              "sarif": "the same", "summary": "the same",
              "json": "found.json is the document", "log": "verbose, and the warnings of Python",
-             "describe-clean": "there is one way only"}
+             "describe-clean": "there is one way only", "predict": "model='program:COMMAND'"}
 NAMES = {"class": "class_"}
 
 

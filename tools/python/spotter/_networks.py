@@ -1,5 +1,5 @@
 """Classifiers in files: ONNX, torch.export, TorchScript, and weights of timm's and torchvision's networks. Each becomes a
-function from pixels, float32 (n, 3, side, side), to logits and the input of the last linear layer, both numpy arrays (n, numbers).
+function from pixels, uint8 (n, side, side, 3), to logits and the input of the last linear layer, numpy arrays (n, numbers).
 
 The module needs nothing of the package but _layers, so that predictor.py runs it without the C library."""
 import os
@@ -22,9 +22,10 @@ class Failed(Exception):
 
 
 class Network(NamedTuple):
-    """ask: float32 (n, 3, side, side) -> logits, embeddings. batch: pictures of a call, None: any. side: pixels that it takes,
-    None: any. raw: it takes pixels from 0 to 255. mean, std: those that it was trained with, where it says so."""
-    ask: Callable[[Any], Tuple[Any, Any]]
+    """ask: uint8 (n, side, side, 3), mean and std of pixels / 255 -> logits, embeddings. batch: pictures of a call, None: any.
+    side: pixels that it takes, None: any. raw: it takes pixels from 0 to 255. mean, std: those that it was trained with, where it
+    says so."""
+    ask: Callable[[Any, Any, Any], Tuple[Any, Any]]
     by: str
     batch: Optional[int] = None
     side: Optional[int] = None
@@ -123,8 +124,13 @@ def _onnx_network(path: str, session: Any, wanted: List[str], version: str) -> N
     if dtype is None:
         raise Failed(f"{path} takes {told.type}; float, float16, double and uint8 are possible")
 
-    def ask(x: Any) -> Tuple[Any, Any]:
-        x = np.ascontiguousarray((x.transpose(0, 2, 3, 1) if last else x).astype(dtype, copy=False))
+    def ask(rgb: Any, mean: Any, std: Any) -> Tuple[Any, Any]:
+        x, shape = (rgb, (1, 1, 1, 3)) if last else (rgb.transpose(0, 3, 1, 2), (1, 3, 1, 1))
+        if dtype is not np.uint8:
+            slope = np.array([1 / (255 * s) for s in std], np.float32).reshape(shape)
+            x = np.multiply(x, slope, dtype=np.float32, order="C")
+            x -= np.array([m / s for m, s in zip(mean, std)], np.float32).reshape(shape)
+        x = np.ascontiguousarray(x.astype(dtype, copy=False))
         said = session.run(wanted, {told.name: x})
         return said[0], said[1] if len(said) > 1 else None
 
@@ -147,10 +153,13 @@ def _place(torch: Any, device: str) -> str:
     return "cuda" if usable and device != "cpu" else "cpu"
 
 
-def _asker(torch: Any, run: Callable[[Any], Tuple[Any, Any]], place: str) -> Callable[[Any], Tuple[Any, Any]]:
-    def ask(x: Any) -> Tuple[Any, Any]:
+def _asker(torch: Any, run: Callable[[Any], Tuple[Any, Any]], place: str) -> Callable[[Any, Any, Any], Tuple[Any, Any]]:
+    """Pixels go to the device as bytes, and keep their order in memory, which convolutions like."""
+    def ask(rgb: Any, mean: Any, std: Any) -> Tuple[Any, Any]:
         with torch.inference_mode():
-            logits, inner = run(torch.from_numpy(x).to(place))
+            x = torch.from_numpy(rgb).to(place).permute(0, 3, 1, 2)
+            less, by = (torch.tensor(v, device=place).view(3, 1, 1) for v in (mean, std))
+            logits, inner = run((x / 255 - less) / by)
         logits = logits_of(logits)
         if not isinstance(logits, torch.Tensor):
             raise Failed(f"the network answers with {type(logits).__name__}; it must be logits (n, classes)")

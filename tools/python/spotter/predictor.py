@@ -53,11 +53,9 @@ class Looker:
         self.o, self.net = o, open_network(o.model, o.weights, o.device, o.threads)
         self.side = o.size or self.net.side
         self.as_log, self.sizes = None, None
-        mean, std = o.mean or self.net.mean or MEAN, o.std or self.net.std or DEVIATION
-        self.slope = np.array([1 / (255 * s) for s in std], np.float32).reshape(1, 3, 1, 1)
-        self.shift = np.array([-m / s for m, s in zip(mean, std)], np.float32).reshape(1, 3, 1, 1)
+        self.mean, self.std = tuple(o.mean or self.net.mean or MEAN), tuple(o.std or self.net.std or DEVIATION)
         self.said = "pixels from 0 to 255 as they are" if self.net.raw else (
-            f"pixels / 255, less {_list(mean)}, by {_list(std)}")
+            f"pixels / 255, less {_list(self.mean)}, by {_list(self.std)}")
 
     def resized(self, rgb):
         if self.o.size and rgb.shape[1] != self.o.size:
@@ -71,15 +69,11 @@ class Looker:
 
     def ask(self, rgb):
         """A batch of the network's own size: where that is fixed, the last picture fills it up."""
-        x = rgb.transpose(0, 3, 1, 2)
-        if not self.net.raw:
-            x = np.multiply(x, self.slope, dtype=np.float32, order="C")
-            x += self.shift
-        step, parts = self.net.batch or len(x), []
-        for at in range(0, len(x), step):
-            part = x[at:at + step]
+        step, parts = self.net.batch or len(rgb), []
+        for at in range(0, len(rgb), step):
+            part = rgb[at:at + step]
             full = part if len(part) == step else np.concatenate([part, np.repeat(part[-1:], step - len(part), 0)])
-            logits, inner = self.net.ask(np.ascontiguousarray(full))
+            logits, inner = self.net.ask(full, self.mean, self.std)
             parts.append((logits[:len(part)], None if inner is None else inner[:len(part)]))
         return tuple(None if p[0] is None else np.concatenate(p) if len(p) > 1 else p[0] for p in zip(*parts))
 
