@@ -23,7 +23,7 @@ class Failed(Exception):
 
 class Network(NamedTuple):
     """ask: uint8 (n, side, side, 3), mean and std of pixels / 255 -> logits, embeddings. batch: pictures of a call, None: any.
-    side: pixels that it takes, None: any. raw: it takes pixels from 0 to 255. mean, std: those that it was trained with, where it
+    side: pixels that it takes, None: any. raw: it takes pixels from 0 to 255. mean, std: those of its training, where it
     says so."""
     ask: Callable[[Any, Any, Any], Tuple[Any, Any]]
     by: str
