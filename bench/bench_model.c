@@ -59,7 +59,7 @@ static double flops_of(spot_net_shape n, int what)
 {
     double sum = 0;
 
-    for (int u = 0; u < spot_architecture_of(n.arch)->units; u++) {
+    for (int u = 0; u < spot_architecture_of(n.arch).units; u++) {
         spot_conv_shape s = spot_unit_shape(u, n, true);
         double out = spot_conv_out(&s);
         sum += (what == LOOK ? 1 : u ? 3 : 2) * 2.0 * s.rows * out * out * s.co * s.ci * s.k * s.k;

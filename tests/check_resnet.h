@@ -104,7 +104,7 @@ static inline void get_gradient(spot_ctx *c, spot_model *m, const spot_net *net)
 {
     spot_net view = *net;
 
-    for (int u = 0; u < net->arch->units; u++) {
+    for (int u = 0; u < net->arch.units; u++) {
         view.w[u] = view.dw[u];
         view.norm[u].weight = view.norm[u].dweight;
         view.norm[u].bias = view.norm[u].dbias;

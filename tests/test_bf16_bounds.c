@@ -86,7 +86,7 @@ TEST(plans_stay_in_the_memory_of_onednn)
     for (int i = 0; i < LEN(sizes) * LEN(widths) * LEN(pieces); i++) {
         spot_net_shape net = { .width = widths[i / 2 % 2], .outputs = 1, .size = sizes[i / 4], .rows = pieces[i % 2],
                                .lanes = 1, .precision = SPOT_BF16 };
-        for (int u = 0; u < spot_architecture_of(net.arch)->units; u++) open_fenced(spot_unit_shape(u, net, true));
+        for (int u = 0; u < spot_architecture_of(net.arch).units; u++) open_fenced(spot_unit_shape(u, net, true));
     }
     assert_int_equal(dnnl_set_primitive_cache_capacity(kept), 0);
 }

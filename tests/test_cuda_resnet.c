@@ -299,18 +299,18 @@ static spot_status look_rounded(spot_ctx *c, spot_look *net, float *feature, flo
         CHECK_OK(c, spot_conv_forward(c, net->conv[u], y, &t_, net->s.rows, net->scratch));                                \
         round_all(y, (size_t)net->s.rows * s_->co * out_ * out_, SPOT_BF16);                                               \
     } while (0)
-    for (int u = 0; u < net->arch->units; u++) round_all(net->w[u], spot_conv_packed(c, net->conv[u]), SPOT_BF16);
+    for (int u = 0; u < net->arch.units; u++) round_all(net->w[u], spot_conv_packed(c, net->conv[u]), SPOT_BF16);
     CHECK_OK(c, spot_conv_planes(c, net->planes, x, live, net->s.rows, net->s.size * net->s.size, SPOT_FP32));
     round_all(net->planes, (size_t)net->s.rows * 3 * net->s.size * net->s.size, SPOT_BF16);
     CONVOLVE(0, net->stem, net->planes, NULL);
     CHECK_OK(c, spot_norm_pool(c, buffer[0], NULL, net->stem, &folded, p));
-    for (int i = 0; i < net->arch->blocks; i++) {
-        const spot_block *b = &net->arch->block[i];
+    for (int i = 0; i < net->arch.blocks; i++) {
+        const spot_block block = spot_block_of(net->s.arch, i), *b = &block;
         float *in = buffer[0];
         CONVOLVE(b->first, buffer[1], in, NULL);
         if (b->down) CONVOLVE(b->down, buffer[2], in, NULL);
         if (b->down) buffer[0] = buffer[2], buffer[2] = in;
-        CONVOLVE(b->second, buffer[0], buffer[1], buffer[0]);
+        CONVOLVE(b->last, buffer[0], buffer[1], buffer[0]);
     }
 #undef CONVOLVE
     p.channels = net->features;
@@ -364,9 +364,14 @@ TEST(a_net_looks_the_same)
     spot_arena_close(&a);
 }
 
+/* Forms that a file alone tells, too: bottlenecks, wide ones among them, and three stages. */
 TEST(other_nets_look_the_same)
 {
-    for (int arch = SPOT_ARCH_RESNET34; spot_arch_is(arch); arch++) {
+    const spot_resnet_form narrow = { { 1, 2, 1, 1 }, 1, false }, wide = { { 2, 1, 1 }, 2, false };
+    const int archs[] = { SPOT_ARCH_RESNET34, SPOT_ARCH_ALEXNET, spot_arch_of_form(&narrow), spot_arch_of_form(&wide) };
+
+    for (int i = 0; i < LEN(archs); i++) {
+        const int arch = archs[i];
         spot_net_shape s = { .arch = arch, .width = 16, .outputs = 1, .size = 64, .rows = 3, .lanes = 1 };
         const int n = SEEN * spot_model_features(arch, s.width);
         float *feature[2] = { malloc((size_t)n * sizeof(float)), malloc((size_t)n * sizeof(float)) }, logit[2][SEEN];

@@ -102,7 +102,7 @@ static const cli_row table[] = {
     { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(files.images), .flags = CLI_ROWS_PATH,
       .help = "folder of pictures; without --embeddings, DIR/class/picture are the rows" },
     { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model), .flags = CLI_ROWS_PATH,
-      .help = "classifier for the pictures: ResNet-18, ResNet-34 or AlexNet in .safetensors with torchvision's names, for "
+      .help = "classifier for the pictures: ResNet of any depth or AlexNet in .safetensors with torchvision's names, for "
               "pictures with ImageNet's mean and deviation" CLI_OTHER_MODELS },
     CLI_PREDICT_ROW(0, predict, 0),
     { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco), .flags = CLI_ROWS_PATH | CLI_MORE,

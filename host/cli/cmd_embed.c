@@ -1,4 +1,4 @@
-/* cmd_embed.c - spotter embed: features of pictures or texts by CLIP, a ResNet or AlexNet. */
+/* cmd_embed.c - spotter embed: features of pictures or texts by CLIP, a ViT, a ResNet or AlexNet. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +22,9 @@ typedef struct {
 
 static const cli_row table[] = {
     { "model",  'm', "FILE", CLI_TEXT, CLI_AT(model),
-      .help = "encoder in .safetensors: a CLIP (names of Hugging Face, OpenAI or open_clip), or a ResNet-18, ResNet-34 or "
-        "AlexNet (torchvision's); or neutral, statistics and edges of pictures, which needs no file" CLI_OTHER_MODELS },
+      .help = "encoder in .safetensors: a CLIP (names of Hugging Face, OpenAI or open_clip), a ViT (timm's, "
+        "DINOv2's), or a ResNet of any depth or AlexNet (torchvision's; no head is needed); or neutral, statistics and edges of "
+        "pictures, which needs no file" CLI_OTHER_MODELS },
     CLI_PREDICT_ROW('p', predict, 0),
     { "images", 'i', "DIR",  CLI_TEXT, CLI_AT(in.images), .help = "folder of pictures; all below it, or those of --coco" },
     { "texts",  0,   "FILE", CLI_TEXT, CLI_AT(in.texts), .help = "texts in UTF-8, one a line" },
@@ -265,7 +266,7 @@ static spot_status embed(spot_ctx *c, void *input)
 static void store_defaults(void *input) { cli_encoder_defaults(&((embed_flags *)input)->encoder); }
 
 const cli_command cli_embed_command = {
-    "embed", "features of pictures or texts by CLIP, a ResNet or AlexNet", "--model FILE --images DIR --out FILE",
+    "embed", "features of pictures or texts by CLIP, a ViT, a ResNet or AlexNet", "--model FILE --images DIR --out FILE",
     "  spotter embed --model clip.safetensors --images photos --out e.safetensors\n"
     "  spotter embed --model clip.safetensors --texts captions.txt --out t.npy\n"
     "  spotter embed --model clip.safetensors --coco captions.json --out t.npy\n"

@@ -7,9 +7,9 @@ enum { LINEARS = 2, AREA = SPOT_POOL_MEAN * SPOT_POOL_MEAN };
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-static bool has_pool(const spot_unit *t) { return t->shrink; }
+static bool has_pool(int u) { return spot_unit_of(SPOT_ARCH_ALEXNET, u).shrink; }
 
-static bool sums(const spot_architecture *a, int u) { return (void)a, (void)u, false; }
+static bool sums(int arch, int u) { return (void)arch, (void)u, false; }
 
 /* -- memory --------------------------------------------------------------------------------------------------- */
 
@@ -30,7 +30,7 @@ static size_t learned(spot_ctx *c, spot_net *net, float *from, bool gradient)
         (member) = from ? from + at : NULL;                   \
         at += (n + 15) / 16 * 16;                             \
     } while (0)
-    for (int u = 0; u < net->arch->units; u++) {
+    for (int u = 0; u < net->arch.units; u++) {
         DEAL(*(gradient ? &net->dw[u] : &net->w[u]), spot_conv_packed(c, net->conv[u]));
         DEAL(*(gradient ? &net->dbias[u] : &net->bias[u]), spot_unit_shape(u, net->s, true).co);
     }
@@ -52,7 +52,7 @@ static spot_plane after(const spot_net *net, int u, int live)
 {
     spot_plane p = spot_unit_output(u, net->s, live);
 
-    p.size = spot_pool_side(p.size, has_pool(&net->arch->unit[u]));
+    p.size = spot_pool_side(p.size, has_pool(u));
     return p;
 }
 
@@ -74,11 +74,11 @@ static spot_status take(spot_ctx *c, spot_arena *a, spot_net *net)
 {
     size_t scratch = 0, widest = 0;
 
-    for (int u = 0; u < net->arch->units; u++) {
+    for (int u = 0; u < net->arch.units; u++) {
         const spot_plane p = spot_unit_output(u, net->s, net->s.rows), q = after(net, u, net->s.rows);
         SPOT_TRY(spot_arena_take(c, a, &net->y[u], spot_plane_bytes(p)));
         SPOT_TRY(spot_arena_take(c, a, &net->out[u], spot_plane_bytes(q)));
-        if (has_pool(&net->arch->unit[u])) SPOT_TRY(SPOT_TAKE(c, a, net->won[u], spot_plane_numbers(q)));
+        if (has_pool(u)) SPOT_TRY(SPOT_TAKE(c, a, net->won[u], spot_plane_numbers(q)));
         scratch = larger(scratch, larger(spot_conv_scratch(c, net->conv[u]), spot_pool_scratch(p)));
         widest = larger(widest, spot_plane_bytes(q));
     }
@@ -91,7 +91,7 @@ static spot_status take(spot_ctx *c, spot_arena *a, spot_net *net)
 
 static spot_status put(spot_ctx *c, spot_net *net, const spot_model *m, const spot_model_tensor *t)
 {
-    for (int u = 0; u < net->arch->units; u++, t += 2) {
+    for (int u = 0; u < net->arch.units; u++, t += 2) {
         SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], m->value + t[0].offset));
         SPOT_TRY(spot_device_copy(c, net->bias[u], m->value + t[1].offset, t[1].count * sizeof(float)));
     }
@@ -104,7 +104,7 @@ static spot_status put(spot_ctx *c, spot_net *net, const spot_model *m, const sp
 
 static spot_status get(spot_ctx *c, spot_model *m, const spot_net *net, const spot_model_tensor *t)
 {
-    for (int u = 0; u < net->arch->units; u++, t += 2) {
+    for (int u = 0; u < net->arch.units; u++, t += 2) {
         SPOT_TRY(spot_conv_unpack(c, net->conv[u], m->value + t[0].offset, net->w[u]));
         SPOT_TRY(spot_device_copy(c, m->value + t[1].offset, net->bias[u], t[1].count * sizeof(float)));
     }
@@ -139,14 +139,14 @@ static spot_status forward_linears(spot_ctx *c, spot_net *net, int live, bool le
 
 static spot_status forward(spot_ctx *c, spot_net *net, int live, bool learning)
 {
-    const int last = net->arch->units - 1;
+    const int last = net->arch.units - 1;
     const void *x = net->planes;
 
     for (int u = 0; u <= last; u++) {
         const spot_plane p = spot_unit_output(u, net->s, live);
         SPOT_TRY(spot_conv_forward(c, net->conv[u], net->y[u], &(spot_conv_terms){ x, net->read[u], NULL, NULL }, p.rows,
                                    net->scratch));
-        SPOT_TRY(spot_pool_forward(c, net->out[u], net->won[u], net->y[u], net->bias[u], p, has_pool(&net->arch->unit[u])));
+        SPOT_TRY(spot_pool_forward(c, net->out[u], net->won[u], net->y[u], net->bias[u], p, has_pool(u)));
         x = net->out[u];
     }
     SPOT_TRY(spot_pool_mean(c, net->flat, x, after(net, last, live)));
@@ -176,11 +176,11 @@ static spot_status back(spot_ctx *c, spot_net *net, const float *target, int liv
     SPOT_TRY(spot_net_loss(c, net, target, live, loss));
     SPOT_TRY(spot_head_backward(c, &head, last_plane(net, live), net->s.outputs));
     SPOT_TRY(back_linears(c, net, live, learning));
-    SPOT_TRY(spot_pool_mean_back(c, net->direct, net->dflat, after(net, net->arch->units - 1, live)));
-    for (int u = net->arch->units - 1; u >= 0; u--) {
+    SPOT_TRY(spot_pool_mean_back(c, net->direct, net->dflat, after(net, net->arch.units - 1, live)));
+    for (int u = net->arch.units - 1; u >= 0; u--) {
         const spot_plane p = spot_unit_output(u, net->s, live);
         const spot_pool_gradients pool = { net->y[u], learning ? net->dbias[u] : NULL, net->direct, net->out[u], net->won[u] };
-        SPOT_TRY(spot_pool_back(c, &pool, p, has_pool(&net->arch->unit[u]), net->scratch));
+        SPOT_TRY(spot_pool_back(c, &pool, p, has_pool(u), net->scratch));
         if (!u) break;
         if (learning) SPOT_TRY(spot_net_weights_back(c, net, u, net->out[u - 1], p.rows));
         SPOT_TRY(spot_net_data_back(c, net, u, net->direct, p.rows));

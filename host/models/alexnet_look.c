@@ -4,7 +4,7 @@
 
 enum { LINEARS = 2, AREA = SPOT_POOL_MEAN * SPOT_POOL_MEAN };
 
-static void fuse(const spot_architecture *t, int u, spot_conv_shape *s) { (void)t, (void)u, s->relu = true; }
+static void fuse(int arch, int u, spot_conv_shape *s) { (void)arch, (void)u, s->relu = true; }
 
 static spot_dense_shape dense_of(const spot_look *net, int layer, int live)
 {
@@ -17,7 +17,7 @@ static spot_status take(spot_ctx *c, spot_arena *a, spot_look *net, size_t *scra
     const size_t rows = (size_t)s.rows, drawn = 8 * rows * (size_t)s.size * (size_t)s.size;
     size_t most = 0;
 
-    for (int u = 0; u < net->arch->units; u++) {
+    for (int u = 0; u < net->arch.units; u++) {
         const size_t n = spot_plane_bytes(spot_unit_output(u, s, s.rows));
         if (n > most) most = n;
     }
@@ -37,7 +37,7 @@ static spot_status take(spot_ctx *c, spot_arena *a, spot_look *net, size_t *scra
 static spot_status put(spot_ctx *c, spot_look *net, const spot_model *m, const spot_model_tensor *t, float *room)
 {
     (void)room;
-    for (int u = 0; u < net->arch->units; u++, t += 2) {
+    for (int u = 0; u < net->arch.units; u++, t += 2) {
         SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], m->value + t[0].offset));
         SPOT_TRY(spot_device_copy(c, net->bias[u], m->value + t[1].offset, t[1].count * sizeof(float)));
     }
@@ -49,11 +49,12 @@ static spot_status put(spot_ctx *c, spot_look *net, const spot_model *m, const s
 }
 
 /* The convolutions and the hidden linear layers, behind their ReLUs. */
-static int channels(const spot_architecture *t)
+static int channels(int arch)
 {
-    int all = LINEARS * t->features;
+    const spot_architecture t = spot_architecture_of(arch);
+    int all = LINEARS * t.features;
 
-    for (int u = 0; u < t->units; u++) all += t->unit[u].out;
+    for (int u = 0; u < t.units; u++) all += spot_unit_of(arch, u).out;
     return all;
 }
 
@@ -68,7 +69,8 @@ static spot_status run_linears(spot_ctx *c, spot_look *net, float *feature, floa
         if (net->channel) SPOT_TRY(spot_look_watch(c, net, net->hidden[l], row, false, at));
         x = net->hidden[l];
     }
-    return spot_head_forward(c, &(spot_head_answers){ feature, logit, x, net->fc_w, net->fc_b }, row, net->s.outputs);
+    return spot_head_forward(c, &(spot_head_answers){ feature, logit, x, net->fc_w, net->fc_b }, row,
+                             net->s.outputs ? net->s.outputs : 1);
 }
 
 static spot_status run(spot_ctx *c, spot_look *net, float *feature, float *logit, int live)
@@ -78,13 +80,13 @@ static spot_status run(spot_ctx *c, spot_look *net, float *feature, float *logit
     spot_plane p = { 0 };
     int at = 0, next = 0;
 
-    for (int u = 0; u < net->arch->units; u++) {
+    for (int u = 0; u < net->arch.units; u++) {
         void *y = ring[next++ % 3];
         p = spot_unit_output(u, net->s, live);
         SPOT_TRY(spot_look_convolve(c, net, u, y, x, NULL, p.rows));
         if (net->channel) SPOT_TRY(spot_look_watch(c, net, y, p, false, &at));
         x = y;
-        if (!net->arch->unit[u].shrink) continue;
+        if (!spot_unit_of(net->s.arch, u).shrink) continue;
         x = ring[next++ % 3];
         SPOT_TRY(spot_pool_forward(c, x, NULL, y, NULL, p, true));
         p.size = spot_pool_side(p.size, true);

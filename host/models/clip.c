@@ -119,14 +119,37 @@ static spot_status give_out(spot_ctx *c, float *out, float *embedding, int first
     return SPOT_OK;
 }
 
-static spot_status embed_pictures(spot_ctx *c, const spot_clip *m, spot_clip_work *w, float *out, const uint8_t *rgb, int first,
-                                  int n, bool unit)
+/* Where a batch of pictures goes; logit NULL: not wanted. */
+typedef struct { float *out, *logit; } picture_rows;
+
+/* The tokens of n pictures in w->x: those in front, then the products of the patches, each plus its position. Where several
+ * stand in front, they are rows behind the products in one table, of which the lists name a row for each token. */
+static spot_status join_tokens(spot_ctx *c, const spot_clip_net *net, const spot_clip_work *w, float *product, int n)
+{
+    const int front = net->front, patches = net->positions - front, width = net->shape.width, all = n * patches;
+    const spot_clip_lists *l = &w->own;
+
+    if (front == 1)
+        return spot_tokens_join(c, w->x, &(spot_picture_tokens){ product, net->first, net->position, n, patches, width });
+    for (int r = 0; r < n * net->positions; r++) {
+        const int at = r % net->positions;
+        l->place[r] = at;
+        l->id[r] = at < front ? all + at : r / net->positions * patches + at - front;
+    }
+    SPOT_TRY(spot_clip_work_list(c, w));
+    SPOT_TRY(spot_device_copy(c, product + (size_t)all * width, net->first, (size_t)front * width * sizeof *product));
+    return spot_tokens_words(c, w->x, &(spot_word_tokens){ w->at.id, w->at.place, product, net->position, n * net->positions,
+                                                           width });
+}
+
+static spot_status embed_pictures(spot_ctx *c, const spot_clip *m, spot_clip_work *w, picture_rows to, const uint8_t *rgb,
+                                  int first, int n, bool unit)
 {
     const spot_clip_net *net = &m->net[SPOT_CLIP_IMAGE];
     spot_patches cut = { n, m->info.side, m->info.patch, m->value, net->precision };
-    int each = net->positions, patches = n * (each - 1);
+    int each = net->positions, patches = n * (each - net->front);
     size_t numbers = 3 * (size_t)m->info.patch * m->info.patch * spot_precision_bytes(net->precision);
-    float *product = (float *)((char *)w->wide + spot_linear_room((size_t)patches) * numbers), *embedding;
+    float *product = (float *)((char *)w->wide + spot_linear_room((size_t)patches) * numbers), *embedding, *logit;
 
     for (int i = 0; i <= n; i++) w->own.start[i] = i * each;
     memcpy(w->own.only, w->own.start, (size_t)n * sizeof *w->own.only);
@@ -134,15 +157,21 @@ static spot_status embed_pictures(spot_ctx *c, const spot_clip *m, spot_clip_wor
     if (w->rgb) SPOT_TRY(spot_device_copy(c, w->rgb, rgb, (size_t)n * 3 * m->info.side * m->info.side));
     SPOT_TRY(spot_tokens_patches(c, w->wide, w->rgb ? w->rgb : rgb, &cut));
     SPOT_TRY(spot_linear_forward(c, net->plan[SPOT_CLIP_PATCHES], product, w->wide, net->patches, NULL, patches, w->scratch));
-    SPOT_TRY(spot_tokens_join(c, w->x,
-                              &(spot_picture_tokens){ product, net->first, net->position, n, each - 1, net->shape.width }));
-    SPOT_TRY(spot_layernorm_apply(c, w->x, w->x, &net->before, n * each, SPOT_FP32));
-    SPOT_TRY(spot_clip_net_run(c, net, w, &embedding, n * each, n));
-    return give_out(c, out, embedding, first, n, m->info.dim, unit, "picture");
+    SPOT_TRY(join_tokens(c, net, w, product, n));
+    if (!net->plain) SPOT_TRY(spot_layernorm_apply(c, w->x, w->x, &net->before, n * each, SPOT_FP32));
+    SPOT_TRY(spot_clip_net_run(c, net, w, &embedding, &logit, n * each, n));
+    if (to.logit) SPOT_TRY(give_out(c, to.logit, logit, first, n, m->info.outputs, false, "picture"));
+    return give_out(c, to.out, embedding, first, n, m->info.dim, unit, "picture");
 }
 
 spot_status spot_clip_images(spot_ctx *c, spot_arena *scratch, const spot_clip *m, float *out, const uint8_t *rgb, int n,
                              bool unit)
+{
+    return spot_clip_look(c, scratch, m, out, NULL, rgb, n, unit);
+}
+
+spot_status spot_clip_look(spot_ctx *c, spot_arena *scratch, const spot_clip *m, float *out, float *logit, const uint8_t *rgb,
+                           int n, bool unit)
 {
     const spot_clip_net *net = &m->net[SPOT_CLIP_IMAGE];
     size_t mark = scratch->used, picture = 3 * (size_t)m->info.side * m->info.side;
@@ -159,7 +188,9 @@ spot_status spot_clip_images(spot_ctx *c, spot_arena *scratch, const spot_clip *
     for (int first = 0; first < n && !s && !scratch->counting; first += most) {
         int live = n - first < most ? n - first : most;
         s = spot_check_stop(c);
-        if (!s) s = embed_pictures(c, m, &w, out + first * (size_t)m->info.dim, rgb + first * picture, first, live, unit);
+        picture_rows to = { out + first * (size_t)m->info.dim, NULL };
+        if (logit && m->info.outputs) to.logit = logit + first * (size_t)m->info.outputs;
+        if (!s) s = embed_pictures(c, m, &w, to, rgb + first * picture, first, live, unit);
     }
     spot_clip_work_give(c, &w);
     scratch->used = mark;
@@ -207,7 +238,7 @@ static spot_status embed_batches(spot_ctx *c, const spot_clip *m, spot_clip_work
 {
     const spot_clip_net *net = &m->net[SPOT_CLIP_TEXT];
     const spot_clip_lists *l = &w->own, *at = &w->at;
-    float *embedding;
+    float *embedding, *none;
 
     for (int first = 0, live; first < n; first += live) {
         SPOT_TRY(spot_check_stop(c));
@@ -216,7 +247,7 @@ static spot_status embed_batches(spot_ctx *c, const spot_clip *m, spot_clip_work
         SPOT_TRY(spot_clip_work_list(c, w));
         SPOT_TRY(spot_tokens_words(c, w->x, &(spot_word_tokens){ at->id, at->place, net->table, net->position, l->start[live],
                                                                  net->shape.width }));
-        SPOT_TRY(spot_clip_net_run(c, net, w, &embedding, l->start[live], live));
+        SPOT_TRY(spot_clip_net_run(c, net, w, &embedding, &none, l->start[live], live));
         SPOT_TRY(give_out(c, out + (size_t)first * m->info.dim, embedding, first, live, m->info.dim, unit, "text"));
     }
     return SPOT_OK;

@@ -24,7 +24,7 @@ static spot_linear_shape shape_of(const spot_clip_net *net, int plan)
     }
     if (plan == SPOT_CLIP_DOWN) s.in = net->shape.hidden;
     if (plan == SPOT_CLIP_PATCHES) s.in = 3 * net->patch * net->patch;
-    if (plan == SPOT_CLIP_PROJECTION) s.out = net->dim;
+    if (plan == SPOT_CLIP_PROJECTION) s.out = net->dim, s.bias = net->plain;
     return s;
 }
 
@@ -61,7 +61,8 @@ static spot_clip_net describe_net(const spot_clip_info *i, int which, spot_preci
     if (which == SPOT_CLIP_TEXT)
         return (spot_clip_net){ .shape = i->text, .dim = i->dim, .positions = i->context, .words = i->vocabulary,
                                 .precision = precision };
-    return (spot_clip_net){ .shape = i->image, .dim = i->dim, .patch = i->patch, .positions = across * across + 1,
+    return (spot_clip_net){ .shape = i->image, .dim = i->plain ? i->outputs : i->dim, .patch = i->patch, .plain = i->plain,
+                            .front = 1 + i->registers, .positions = across * across + 1 + i->registers,
                             .precision = precision };
 }
 
@@ -74,21 +75,23 @@ spot_status spot_clip_net_open(spot_ctx *c, spot_arena *a, spot_clip_net *net, c
     width = (size_t)net->shape.width;
     for (int k = 0; k < SPOT_CLIP_PLANS; k++) {
         spot_linear_shape s = shape_of(net, k);
-        if (k != SPOT_CLIP_PATCHES || net->patch) SPOT_TRY(spot_linear_open(c, &net->plan[k], &s));
+        const bool wanted = k == SPOT_CLIP_PATCHES ? net->patch : k != SPOT_CLIP_PROJECTION || net->dim;
+        if (wanted) SPOT_TRY(spot_linear_open(c, &net->plan[k], &s));
     }
     net->block = calloc((size_t)net->shape.layers, sizeof *net->block);
     if (!net->block) return spot_fail(c, SPOT_NOMEM, "no memory for %d blocks", net->shape.layers);
     for (int l = 0; l < net->shape.layers; l++) SPOT_TRY(take_block(c, a, net, &net->block[l]));
     if (net->patch) {
         SPOT_TRY(take_packed(c, a, &net->patches, net, SPOT_CLIP_PATCHES));
-        SPOT_TRY(SPOT_TAKE(c, a, net->first, width));
-        SPOT_TRY(take_norm(c, a, &net->before, &net->shape));
+        SPOT_TRY(SPOT_TAKE(c, a, net->first, (size_t)net->front * width));
+        if (!net->plain) SPOT_TRY(take_norm(c, a, &net->before, &net->shape));
     } else {
         SPOT_TRY(SPOT_TAKE(c, a, net->table, net->words * width));
     }
     SPOT_TRY(SPOT_TAKE(c, a, net->position, net->positions * width));
     SPOT_TRY(take_norm(c, a, &net->after, &net->shape));
-    return take_packed(c, a, &net->projection, net, SPOT_CLIP_PROJECTION);
+    if (net->plain) SPOT_TRY(SPOT_TAKE(c, a, net->head, net->dim));
+    return net->dim ? take_packed(c, a, &net->projection, net, SPOT_CLIP_PROJECTION) : SPOT_OK;
 }
 
 void spot_clip_net_close(spot_ctx *c, spot_clip_net *net)
@@ -147,6 +150,25 @@ static spot_status load_qkv(const source *s, const spot_clip_net *net, spot_clip
     return SPOT_OK;
 }
 
+/* A layer scale multiplies what a product adds to the tokens: gamma (w x + b) = (gamma w) x + gamma b. */
+static spot_status load_scaled(const source *s, const spot_clip_net *net, spot_clip_block *b, int plan, int layer,
+                               const char *name, const char *gamma)
+{
+    const spot_linear_shape t = shape_of(net, plan);
+    const size_t in = (size_t)t.in, out = (size_t)t.out;
+    float *scale = s->room + in * out, *bias = scale + out;
+
+    SPOT_TRY(spot_clip_read(s->c, s->f, s->room, spot_clip_name_of(s->names->block, layer, name, ".weight"), in * out));
+    SPOT_TRY(spot_clip_read(s->c, s->f, bias, spot_clip_name_of(s->names->block, layer, name, ".bias"), out));
+    SPOT_TRY(spot_clip_read(s->c, s->f, scale, spot_clip_name_of(s->names->block, layer, gamma, NULL), out));
+    for (size_t o = 0; o < out; o++) {
+        for (size_t i = 0; i < in; i++) s->room[o * in + i] *= scale[o];
+        bias[o] *= scale[o];
+    }
+    SPOT_TRY(spot_linear_pack(s->c, net->plan[plan], b->w[plan], s->room));
+    return spot_device_copy(s->c, b->b[plan], bias, out * sizeof *bias);
+}
+
 static spot_status load_block(const source *s, const spot_clip_net *net, int layer)
 {
     const spot_clip_names *n = s->names;
@@ -157,6 +179,11 @@ static spot_status load_block(const source *s, const spot_clip_net *net, int lay
     SPOT_TRY(load_norm(s, &b->norm2, n->block, layer, n->norm2));
     SPOT_TRY(load_qkv(s, net, b, layer));
     for (int k = SPOT_CLIP_OUT; k < SPOT_CLIP_OF_BLOCK; k++) {
+        const char *gamma = k == SPOT_CLIP_OUT ? n->gamma1 : k == SPOT_CLIP_DOWN ? n->gamma2 : NULL;
+        if (gamma && spot_tensors_find(&s->f->header, spot_clip_name_of(n->block, layer, gamma, NULL).text)) {
+            SPOT_TRY(load_scaled(s, net, b, k, layer, name[k], gamma));
+            continue;
+        }
         SPOT_TRY(load_product(s, net, k, b->w[k], n->block, layer, name[k], ".weight"));
         SPOT_TRY(load_floats(s, b->b[k], spot_clip_name_of(n->block, layer, name[k], ".bias"), (size_t)shape_of(net, k).out));
     }
@@ -177,6 +204,48 @@ static spot_status load_projection(const source *s, const spot_clip_net *net)
     return spot_linear_pack(s->c, net->plan[SPOT_CLIP_PROJECTION], net->projection, turned);
 }
 
+/* The tokens before the patches, and the positions, to those of which the bias of the patches is added. A token without a
+ * position of its own has zeros. */
+static spot_status load_plain_tokens(const source *s, const spot_clip_net *net)
+{
+    const spot_clip_info *i = &s->f->info;
+    const size_t w = (size_t)net->shape.width, front = (size_t)net->front, placed = (size_t)i->placed;
+    const size_t patches = (size_t)net->positions - front;
+    const char *registers = spot_vit_registers(&s->f->header);
+    float *first = s->room, *position = first + front * w, *bias = position + (front + patches) * w;
+
+    memset(position, 0, front * w * sizeof *position);
+    SPOT_TRY(spot_clip_read(s->c, s->f, position + (front - placed) * w, spot_clip_name_of(NULL, -1, s->names->position, NULL),
+                            (placed + patches) * w));
+    if (placed < front) memmove(position, position + (front - placed) * w, placed * w * sizeof *position);
+    if (placed && placed < front) memset(position + placed * w, 0, (front - placed) * w * sizeof *position);
+    SPOT_TRY(spot_clip_read(s->c, s->f, first, spot_clip_name_of(NULL, -1, s->names->first, NULL), w));
+    if (registers)
+        SPOT_TRY(spot_clip_read(s->c, s->f, first + w, spot_clip_name_of(NULL, -1, registers, NULL), (front - 1) * w));
+    SPOT_TRY(spot_clip_read(s->c, s->f, bias, spot_clip_name_of(NULL, -1, s->names->bias, NULL), w));
+    for (size_t k = front * w; k < (front + patches) * w; k++) position[k] += bias[k % w];
+    SPOT_TRY(spot_device_copy(s->c, net->first, first, front * w * sizeof *first));
+    return spot_device_copy(s->c, net->position, position, (front + patches) * w * sizeof *position);
+}
+
+static spot_status load_head(const source *s, const spot_clip_net *net)
+{
+    const spot_clip_name bias = spot_clip_name_of(NULL, -1, s->f->head, ".bias");
+
+    if (!net->dim) return SPOT_OK;
+    SPOT_TRY(load_product(s, net, SPOT_CLIP_PROJECTION, net->projection, NULL, -1, s->f->head, ".weight"));
+    if (spot_tensors_find(&s->f->header, bias.text)) return load_floats(s, net->head, bias, (size_t)net->dim);
+    return spot_device_clear(s->c, net->head, (size_t)net->dim * sizeof(float));
+}
+
+static spot_status load_plain(const source *s, const spot_clip_net *net)
+{
+    SPOT_TRY(load_product(s, net, SPOT_CLIP_PATCHES, net->patches, NULL, -1, s->names->start, NULL));
+    SPOT_TRY(load_plain_tokens(s, net));
+    SPOT_TRY(load_norm(s, &net->after, NULL, -1, s->names->after));
+    return load_head(s, net);
+}
+
 static spot_status load_all(const source *s, spot_clip_net *net)
 {
     const spot_clip_names *n = s->names;
@@ -186,6 +255,7 @@ static spot_status load_all(const source *s, spot_clip_net *net)
         SPOT_TRY(spot_check_stop(s->c));
         SPOT_TRY(load_block(s, net, l));
     }
+    if (net->plain) return load_plain(s, net);
     if (net->patch) {
         SPOT_TRY(load_product(s, net, SPOT_CLIP_PATCHES, net->patches, NULL, -1, n->start, NULL));
         SPOT_TRY(load_floats(s, net->first, spot_clip_name_of(NULL, -1, n->first, NULL), w));
@@ -205,6 +275,7 @@ spot_status spot_clip_net_load(spot_ctx *c, spot_clip_net *net, const spot_clip_
 
     most = larger(most, larger(2 * w * (size_t)net->dim, 3 * w * (size_t)net->patch * (size_t)net->patch));
     most = larger(most, larger((size_t)net->positions, c->device ? (size_t)net->words : 0) * w);
+    if (net->plain) most += ((size_t)net->front + 3) * w;          /* beside them a bias and a scale, or tokens */
     source from = { c, f, f->names[which], malloc(most * sizeof(float)) };
     s = from.room ? load_all(&from, net) : spot_fail(c, SPOT_NOMEM, "no memory to read weights");
     free(from.room);
@@ -259,6 +330,7 @@ spot_status spot_clip_work_take(spot_ctx *c, spot_arena *a, spot_clip_work *w, c
 
     wide = larger(r * 3 * width * sizeof(float), r * (size_t)net->shape.hidden * number);
     wide = larger(wide, n * (size_t)net->dim * sizeof(float));
+    if (net->plain) wide = larger(wide, n * ((size_t)net->dim + width) * sizeof(float));
     if (net->patch) wide = larger(wide, r * (3 * (size_t)net->patch * net->patch * number + width * sizeof(float)));
     for (int k = 0; k < SPOT_CLIP_PLANS; k++)
         if (net->plan[k]) scratch = larger(scratch, spot_linear_scratch(c, net->plan[k]));
@@ -266,7 +338,7 @@ spot_status spot_clip_work_take(spot_ctx *c, spot_arena *a, spot_clip_work *w, c
     SPOT_TRY(SPOT_TAKE(c, a, w->last, n * width));
     SPOT_TRY(spot_arena_take(c, a, &w->narrow, larger(r, n) * width * number));
     SPOT_TRY(spot_arena_take(c, a, &w->wide, wide));
-    SPOT_TRY(take_lists(c, a, w, sequences, net->patch ? 0 : rows));
+    SPOT_TRY(take_lists(c, a, w, sequences, net->patch && net->front < 2 ? 0 : rows));
     SPOT_TRY(spot_arena_take(c, a, &w->scratch, scratch));
     return spot_arena_take(c, a, &w->desk, spot_attention_scratch(c, &attention));
 }
@@ -296,11 +368,25 @@ static spot_status run_block(spot_ctx *c, const spot_clip_net *net, spot_clip_wo
     return multiply(c, net, w, b, SPOT_CLIP_DOWN, x, w->wide, kept);
 }
 
-spot_status spot_clip_net_run(spot_ctx *c, const spot_clip_net *net, spot_clip_work *w, float **out, int rows, int sequences)
+/* Features in the precision of the head, then in fp32. */
+static spot_status run_head(spot_ctx *c, const spot_clip_net *net, spot_clip_work *w, float **out, float **logit, int sequences)
+{
+    *out = w->last;
+    *logit = w->wide;
+    if (net->dim) SPOT_TRY(spot_layernorm_apply(c, w->narrow, w->last, &net->after, sequences, net->precision));
+    SPOT_TRY(spot_layernorm_apply(c, w->last, w->last, &net->after, sequences, SPOT_FP32));
+    if (!net->dim) return SPOT_OK;
+    return spot_linear_forward(c, net->plan[SPOT_CLIP_PROJECTION], *logit, w->narrow, net->projection, net->head, sequences,
+                               w->scratch);
+}
+
+spot_status spot_clip_net_run(spot_ctx *c, const spot_clip_net *net, spot_clip_work *w, float **out, float **logit, int rows,
+                              int sequences)
 {
     *out = w->wide;
     for (int l = 0; l < net->shape.layers; l++)
         SPOT_TRY(run_block(c, net, w, &net->block[l], rows, sequences, l == net->shape.layers - 1));
+    if (net->plain) return run_head(c, net, w, out, logit, sequences);
     SPOT_TRY(spot_layernorm_apply(c, w->narrow, w->last, &net->after, sequences, net->precision));
     return spot_linear_forward(c, net->plan[SPOT_CLIP_PROJECTION], *out, w->narrow, net->projection, NULL, sequences,
                                w->scratch);

@@ -20,14 +20,17 @@ typedef struct {
 
 typedef struct {
     spot_clip_tower shape;
-    int  dim, patch;                           /* patch 0: text */
+    int  dim, patch;                           /* dim 0: a ViT without a head; patch 0: text */
+    bool plain;                                /* spot_clip_info */
+    int  front;                                /* tokens before the patches of a picture: the class token and registers */
     int  positions;                            /* rows of the longest sequence */
     int  words;                                /* rows of the table; 0: pictures */
     spot_precision precision;
     spot_linear *plan[SPOT_CLIP_PLANS];
     spot_clip_block *block;                    /* (layers), on the host */
     void  *patches, *projection;               /* packed */
-    float *table, *first, *position;
+    float *table, *first, *position;           /* first (front, width) */
+    float *head;                               /* (dim): bias of a ViT's head */
     spot_layernorm before, after;
 } spot_clip_net;
 
@@ -60,9 +63,11 @@ void        spot_clip_work_give(spot_ctx *c, spot_clip_work *w);
 /* The lists on the host -> those that kernels read. */
 spot_status spot_clip_work_list(spot_ctx *c, const spot_clip_work *w);
 
-/* Tokens w->x of w->at.start[sequences] rows -> the embeddings of the rows w->at.only, in *out (sequences, dim), memory of w.
- * rows: w->own.start[sequences]. */
-spot_status spot_clip_net_run(spot_ctx *c, const spot_clip_net *net, spot_clip_work *w, float **out, int rows, int sequences);
+/* Tokens w->x of w->at.start[sequences] rows -> the embeddings of the rows w->at.only, in *out (sequences, dim), memory of w;
+ * of a ViT its features, (sequences, width), and in *logit (sequences, dim) where it has a head; else *logit stays. rows:
+ * w->own.start[sequences]. */
+spot_status spot_clip_net_run(spot_ctx *c, const spot_clip_net *net, spot_clip_work *w, float **out, float **logit, int rows,
+                              int sequences);
 
 /* A CLIP of these sizes whose weights nobody has set, for benches, which fill a's memory with numbers. encoder.h says the
  * rest. */

@@ -20,7 +20,7 @@ struct spot_encoder {
     spot_encoder_info about;
     spot_encoder_options o;
     spot_arena  weights, scratch;
-    spot_clip  *clip;              /* NULL: a ResNet, a program, or neutral */
+    spot_clip  *clip;              /* or a ViT; NULL: a ResNet, a program, or neutral */
     spot_predictor *program;       /* NULL: none */
     spot_model  resnet;
     spot_bpe   *tokenizer;         /* NULL: texts fail for the reason `why` */
@@ -59,6 +59,7 @@ static spot_status open_clip(spot_ctx *c, spot_encoder *e)
     e->about.side = i->side;
     e->about.context = i->context;
     e->about.scale = i->scale;
+    e->about.outputs = i->outputs;
     e->about.text_block = i->has_texts ? TEXTS : 0;
     if (i->has_images) e->about.picture_block = spot_encoder_clip_block(c, i);
     return SPOT_OK;
@@ -76,9 +77,9 @@ static spot_status open_resnet(spot_ctx *c, spot_encoder *e)
     if (e->o.clip.precision != SPOT_FP32)
         return spot_fail(c, SPOT_USAGE, "{encoder.precision} %s is a %s, which computes in fp32 here; %s is for CLIP", e->path,
                          "ResNet or AlexNet", spot_precision_name(e->o.clip.precision));
-    SPOT_TRY(spot_model_load(c, &count, &e->resnet, e->path, 0, 0));
+    SPOT_TRY(spot_model_load(c, &count, &e->resnet, e->path, -1, 0));
     SPOT_TRY(spot_arena_open(c, &e->weights, count.peak));
-    SPOT_TRY(spot_model_load(c, &e->weights, &e->resnet, e->path, 0, 0));
+    SPOT_TRY(spot_model_load(c, &e->weights, &e->resnet, e->path, -1, 0));
     e->about.has_images = true;
     e->about.dim = spot_model_features(e->resnet.arch, e->resnet.width);
     e->about.side = crop;
@@ -191,7 +192,8 @@ static spot_status name_encoder(spot_ctx *c, spot_encoder *e)
 
 static spot_status open_encoder(spot_ctx *c, spot_encoder *e)
 {
-    static spot_status (*const open[])(spot_ctx *, spot_encoder *) = { open_clip, open_resnet, open_neutral, open_program };
+    static spot_status (*const open[])(spot_ctx *, spot_encoder *) = { open_clip, open_resnet, open_neutral, open_clip,
+                                                                       open_program };
 
     SPOT_TRY(spot_encoder_find_kind(c, &e->about.kind, e->path));
     SPOT_TRY(open[e->about.kind](c, e));
@@ -207,10 +209,7 @@ spot_status spot_encoder_open(spot_ctx *c, spot_encoder **out, const char *path,
 
     *out = NULL;
     if (e) e->path = strdup(path);
-    if (!e || !e->path) {
-        free(e);
-        return spot_fail(c, SPOT_NOMEM, "no memory for an encoder");
-    }
+    if (!e || !e->path) return free(e), spot_fail(c, SPOT_NOMEM, "no memory for an encoder");
     e->o = *o;
     s = open_encoder(c, e);
     if (s) spot_encoder_close(c, e);
@@ -253,7 +252,8 @@ static spot_status run_block(spot_ctx *c, spot_encoder *e, float *feature, float
 {
     size_t dim = (size_t)e->about.dim;
 
-    if (e->clip) return spot_clip_images(c, &e->scratch, e->clip, feature, rgb, n, true);
+    if (e->clip)
+        return spot_clip_look(c, &e->scratch, e->clip, feature, logit, rgb, n, e->about.kind == SPOT_ENCODER_CLIP);
     if (e->program)
         return spot_predict(c, e->program, &(spot_prediction){ rgb, n, e->about.side, logit, dim ? feature : NULL, NULL });
     if (e->about.kind == SPOT_ENCODER_NEUTRAL) {

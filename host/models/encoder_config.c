@@ -58,7 +58,7 @@ static spot_status describe(spot_ctx *c, int *kind, spot_clip_info *clip, const 
                          "encoder.shape: %s", shapes[cfg->shape], shapes[SPOT_ENCODER_OTHER]);
     if (*kind == SPOT_ENCODER_NEUTRAL) return SPOT_OK;
     if (*kind != SPOT_ENCODER_CLIP)
-        return spot_fail(c, SPOT_INPUT, "encoder.weights: %s is a ResNet-18; representation: clip looks with CLIP",
+        return spot_fail(c, SPOT_INPUT, "encoder.weights: %s is no CLIP, and representation: clip looks with CLIP",
                          cfg->weights);
     SPOT_TRY(spot_clip_describe(c, clip, cfg->weights, &o->clip));
     return check_shape(c, clip, cfg);

@@ -9,14 +9,14 @@
 #include "formats/safetensors.h"
 #include "models/clip_file.h"
 #include "models/foreign_model.h"
-#include "models/network.h"
 #include "models/neutral.h"
+#include "models/weights_names.h"
 
 enum { CHUNK = 1 << 22, FACTS = 1024 };
 
 const char *spot_encoder_kind_name(int kind)
 {
-    static const char *const name[] = { "clip", "resnet", SPOT_NEUTRAL, "program" };
+    static const char *const name[] = { "clip", "resnet", SPOT_NEUTRAL, "vit", "program" };
 
     return name[kind];
 }
@@ -25,18 +25,19 @@ static spot_status find_kind(spot_ctx *c, int *kind, const spot_blob *in)
 {
     spot_tensors t;
     uint64_t start;
-    bool resnet, clip;
-    int arch;
+    bool resnet, clip, vit;
 
     SPOT_TRY(spot_tensors_check_no_pickle(c, in));
     SPOT_TRY(spot_tensors_header(c, &t, in, &start));
-    resnet = spot_weights_arch(&t, &arch);
+    resnet = spot_weights_known(&t);
     clip = spot_clip_is_in(&t);
+    vit = spot_vit_is_in(&t);
     spot_tensors_close(&t);
-    *kind = clip ? SPOT_ENCODER_CLIP : SPOT_ENCODER_RESNET;
+    *kind = vit ? SPOT_ENCODER_VIT : clip ? SPOT_ENCODER_CLIP : SPOT_ENCODER_RESNET;
     if (clip || resnet) return SPOT_OK;
     return spot_fail(c, SPOT_INPUT, "{encoder.kind} %s is no encoder: it has neither CLIP's tensors, by the names of Hugging "
-                     "Face, OpenAI or open_clip, nor those of torchvision's ResNet-18, ResNet-34 or AlexNet", in->name);
+                     "Face, OpenAI or open_clip, nor a ViT's by timm's, nor those of torchvision's ResNets or AlexNet",
+                     in->name);
 }
 
 spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path)
@@ -118,7 +119,8 @@ spot_status spot_encoder_make_name(spot_ctx *c, char name[32], const char *path,
                                    const spot_encoder_options *o)
 {
     const bool neutral = !strcmp(path, SPOT_NEUTRAL);
-    const char *kind = spot_encoder_kind_name(clip ? SPOT_ENCODER_CLIP : neutral ? SPOT_ENCODER_NEUTRAL : SPOT_ENCODER_RESNET);
+    const char *kind = spot_encoder_kind_name(neutral ? SPOT_ENCODER_NEUTRAL : !clip ? SPOT_ENCODER_RESNET
+                                              : clip->plain ? SPOT_ENCODER_VIT : SPOT_ENCODER_CLIP);
     char facts[FACTS];
     int n = clip ? clip_facts(facts, clip, o)
           : neutral ? snprintf(facts, sizeof facts, "version %d", SPOT_NEUTRAL_VERSION)

@@ -9,10 +9,7 @@
  * take a tenth longer than pieces of 16. */
 enum { LANES = 8, FEW_LANES = 4, PIECE = 32, LARGE_PIECE = 16, LARGE_SIZE = 96 };
 
-static const spot_look_way *const looks[] = {
-    [SPOT_ARCH_RESNET18] = &spot_resnet_look, [SPOT_ARCH_RESNET34] = &spot_resnet_look,
-    [SPOT_ARCH_ALEXNET] = &spot_alexnet_look,
-};
+static const spot_look_way *way_of(int arch) { return arch == SPOT_ARCH_ALEXNET ? &spot_alexnet_look : &spot_resnet_look; }
 
 spot_net_shape spot_look_shape(const spot_ctx *c, int arch, int width, int outputs, int size, int n, spot_precision precision)
 {
@@ -30,10 +27,10 @@ static spot_status open_layers(spot_ctx *c, spot_arena *a, spot_look *net, size_
     const spot_net_shape *s = &net->s;
     const size_t number = spot_precision_bytes(s->precision);
 
-    for (int u = 0; u < net->arch->units; u++) {
+    for (int u = 0; u < net->arch.units; u++) {
         spot_conv_shape t = spot_unit_shape(u, *s, false);
         t.bias = true;
-        net->look->fuse(net->arch, u, &t);
+        net->look->fuse(s->arch, u, &t);
         SPOT_TRY(spot_conv_open(c, &net->conv[u], &t));
         SPOT_TRY(spot_arena_take(c, a, &net->w[u], number * spot_conv_packed(c, net->conv[u])));
         SPOT_TRY(SPOT_TAKE(c, a, net->bias[u], t.co));
@@ -49,15 +46,19 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
 
     memset(net, 0, sizeof *net);
     SPOT_TRY(spot_net_check(c, s));
+    if (c->device && s.arch > SPOT_ARCH_ALEXNET && spot_form_of_arch(s.arch).small_stem)
+        return spot_fail(c, SPOT_UNSUPPORTED, "{network.small_stem} a ResNet whose first layer is 3x3 of stride 1 (CIFAR's) "
+                         "runs on the CPU alone; take --device cpu");
     if (c->device) s.lanes = 1;
     net->s = s;
     net->arch = spot_architecture_of(s.arch);
-    net->look = looks[s.arch];
+    net->look = way_of(s.arch);
     net->channels = spot_look_channels(s.arch, s.width);
     net->features = spot_model_features(s.arch, s.width);
     SPOT_TRY(open_layers(c, a, net, &scratch));
     SPOT_TRY(SPOT_TAKE(c, a, net->fc_w, (size_t)s.outputs * net->features));
     SPOT_TRY(SPOT_TAKE(c, a, net->fc_b, s.outputs));
+    if (!s.outputs) net->fc_w = net->fc_b = NULL;
     stem = spot_unit_shape(0, s, false);
     SPOT_TRY(spot_arena_take(c, a, &net->planes, s.rows * number * spot_conv_inputs(c, &stem) * s.size * s.size));
     SPOT_TRY(net->look->take(c, a, net, &scratch));
@@ -75,6 +76,7 @@ static spot_status put_all(spot_ctx *c, spot_look *net, const spot_model *m, con
     const spot_model_tensor *head = &table[spot_model_tensors(m->arch) - 2];
 
     SPOT_TRY(net->look->put(c, net, m, table, room));
+    if (!m->outputs) return SPOT_OK;
     SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + head[0].offset, head[0].count * sizeof(float)));
     return spot_device_copy(c, net->fc_b, m->value + head[1].offset, head[1].count * sizeof(float));
 }
@@ -100,7 +102,7 @@ spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m)
 
 int spot_look_channels(int arch, int width)
 {
-    return looks[arch]->channels(spot_architecture_of(arch)) * width;
+    return way_of(arch)->channels(arch) * width;
 }
 
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live)

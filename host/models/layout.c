@@ -6,67 +6,168 @@
 #include "models/network.h"
 #include "spotter/rng.h"
 
-#define FIRST(name, in, out, stride, shrink)                                                  \
-    { name ".0.conv1", name ".0.bn1", in,  out, 3, stride, shrink },                          \
-    { name ".0.conv2", name ".0.bn2", out, out, 3, 1, (shrink) * (stride) }
-#define DOWN(name, in, out, shrink) \
-    { name ".0.downsample.0", name ".0.downsample.1", in, out, 1, 2, shrink }
-#define NEXT(name, block, out, shrink)                                                        \
-    { name "." block ".conv1", name "." block ".bn1", out, out, 3, 1, shrink },               \
-    { name "." block ".conv2", name "." block ".bn2", out, out, 3, 1, shrink }
-
-static const spot_unit units18[] = {
-    { "conv1", "bn1", 0, 1, 7, 2, 1 },
-    FIRST("layer1", 1, 1, 1, 4),                             NEXT("layer1", "1", 1, 4),
-    FIRST("layer2", 1, 2, 2, 4),  DOWN("layer2", 1, 2, 4),   NEXT("layer2", "1", 2, 8),
-    FIRST("layer3", 2, 4, 2, 8),  DOWN("layer3", 2, 4, 8),   NEXT("layer3", "1", 4, 16),
-    FIRST("layer4", 4, 8, 2, 16), DOWN("layer4", 4, 8, 16),  NEXT("layer4", "1", 8, 32),
-};
-
-static const spot_block blocks18[] = {
-    { 1, 2, 0 },    { 3, 4, 0 },
-    { 5, 6, 7 },    { 8, 9, 0 },
-    { 10, 11, 12 }, { 13, 14, 0 },
-    { 15, 16, 17 }, { 18, 19, 0 },
-};
-
-static const spot_unit units34[] = {
-    { "conv1", "bn1", 0, 1, 7, 2, 1 },
-    FIRST("layer1", 1, 1, 1, 4),                             NEXT("layer1", "1", 1, 4),  NEXT("layer1", "2", 1, 4),
-    FIRST("layer2", 1, 2, 2, 4),  DOWN("layer2", 1, 2, 4),   NEXT("layer2", "1", 2, 8),  NEXT("layer2", "2", 2, 8),
-    NEXT("layer2", "3", 2, 8),
-    FIRST("layer3", 2, 4, 2, 8),  DOWN("layer3", 2, 4, 8),   NEXT("layer3", "1", 4, 16), NEXT("layer3", "2", 4, 16),
-    NEXT("layer3", "3", 4, 16),   NEXT("layer3", "4", 4, 16), NEXT("layer3", "5", 4, 16),
-    FIRST("layer4", 4, 8, 2, 16), DOWN("layer4", 4, 8, 16),  NEXT("layer4", "1", 8, 32), NEXT("layer4", "2", 8, 32),
-};
-
-static const spot_block blocks34[] = {
-    { 1, 2, 0 },    { 3, 4, 0 },   { 5, 6, 0 },
-    { 7, 8, 9 },    { 10, 11, 0 }, { 12, 13, 0 }, { 14, 15, 0 },
-    { 16, 17, 18 }, { 19, 20, 0 }, { 21, 22, 0 }, { 23, 24, 0 }, { 25, 26, 0 }, { 27, 28, 0 },
-    { 29, 30, 31 }, { 32, 33, 0 }, { 34, 35, 0 },
-};
-
 /* widths: 64, 192, 384, 256 and 256 channels of torchvision's */
 static const spot_unit units_alexnet[] = {
-    { "features.0", NULL, 0, 1, 11, 4, 1 }, { "features.3", NULL, 1, 3, 5, 1, 1 },  { "features.6", NULL, 3, 6, 3, 1, 0 },
-    { "features.8", NULL, 6, 4, 3, 1, 0 },  { "features.10", NULL, 4, 4, 3, 1, 1 },
+    { 0, 1, 11, 4, 1 }, { 1, 3, 5, 1, 1 }, { 3, 6, 3, 1, 0 }, { 6, 4, 3, 1, 0 }, { 4, 4, 3, 1, 1 },
 };
 
-static const spot_architecture architectures[] = {
-    [SPOT_ARCH_RESNET18] = { "ResNet-18", "conv1", "fc", 32, 8, 20, 8, units18, blocks18 },
-    [SPOT_ARCH_RESNET34] = { "ResNet-34", "conv1", "fc", 32, 8, 36, 16, units34, blocks34 },
-    [SPOT_ARCH_ALEXNET] = { "AlexNet", "features.0", "classifier.6", 64, 64, 5, 0, units_alexnet, NULL },
+/* The forms that have names; the first two by spot_arch. */
+static const struct { spot_resnet_form form; const char *name; } named[] = {
+    { { .count = { 2, 2, 2, 2 } }, "ResNet-18" },
+    { { .count = { 3, 4, 6, 3 } }, "ResNet-34" },
+    { { .count = { 3, 4, 6, 3 }, .bottleneck = 1 }, "ResNet-50" },
+    { { .count = { 3, 4, 23, 3 }, .bottleneck = 1 }, "ResNet-101" },
+    { { .count = { 3, 8, 36, 3 }, .bottleneck = 1 }, "ResNet-152" },
 };
 
-bool spot_arch_is(int arch) { return arch >= 0 && arch < (int)(sizeof architectures / sizeof *architectures); }
+/* -- a ResNet's form as a number: bit 30, that of the stem, two of the bottleneck, and six a stage ----------------------- */
 
-const spot_architecture *spot_architecture_of(int arch) { return &architectures[arch]; }
+enum { FORM = 1 << 30, SMALL = 1 << 29, BOTTLENECK = 24, STAGE = 6, MOST_IN_STAGE = (1 << STAGE) - 1 };
 
-const char *spot_arch_name(int arch)                 { return architectures[arch].name; }
-int         spot_model_features(int arch, int width) { return architectures[arch].features * width; }
+static bool same_form(const spot_resnet_form *a, const spot_resnet_form *b)
+{
+    return a->small_stem == b->small_stem && a->bottleneck == b->bottleneck && !memcmp(a->count, b->count, sizeof a->count);
+}
 
-int spot_model_tensors(int arch) { return arch == SPOT_ARCH_ALEXNET ? 16 : 6 * architectures[arch].units + 2; }
+static int units_of(const spot_resnet_form *f)
+{
+    int units = 1;
+
+    for (int s = 0; s < SPOT_STAGES && f->count[s]; s++)
+        units += f->count[s] * (f->bottleneck ? 3 : 2) + (s || f->bottleneck);
+    return units;
+}
+
+int spot_arch_of_form(const spot_resnet_form *f)
+{
+    int code = FORM | (f->small_stem ? SMALL : 0) | f->bottleneck << BOTTLENECK, stages = 0;
+
+    for (int a = SPOT_ARCH_RESNET18; a <= SPOT_ARCH_RESNET34; a++)
+        if (same_form(f, &named[a].form)) return a;
+    for (int s = 0; s < SPOT_STAGES; s++) {
+        if (f->count[s] < 0 || f->count[s] > MOST_IN_STAGE || (f->count[s] && stages < s)) return -1;
+        stages += f->count[s] > 0;
+        code |= f->count[s] << STAGE * s;
+    }
+    return stages && f->bottleneck >= 0 && f->bottleneck <= SPOT_MOST_BOTTLENECK && units_of(f) <= SPOT_MAX_UNITS ? code : -1;
+}
+
+spot_resnet_form spot_form_of_arch(int arch)
+{
+    spot_resnet_form f = { .small_stem = arch & SMALL, .bottleneck = arch >> BOTTLENECK & SPOT_MOST_BOTTLENECK };
+
+    if (arch < FORM) return named[arch].form;
+    for (int s = 0; s < SPOT_STAGES; s++) f.count[s] = arch >> STAGE * s & MOST_IN_STAGE;
+    return f;
+}
+
+bool spot_arch_is(int arch)
+{
+    spot_resnet_form f;
+
+    if (arch < FORM) return arch >= SPOT_ARCH_RESNET18 && arch <= SPOT_ARCH_ALEXNET;
+    f = spot_form_of_arch(arch);
+    return spot_arch_of_form(&f) == arch;
+}
+
+/* -- units and blocks -------------------------------------------------------------------------------------------------- */
+
+/* A block of a ResNet: its place, its first unit and what goes through it. Widths, and strides, of each stage follow from its
+ * number. */
+typedef struct { int stage, block, first, in, planes, out, stride, shrink; bool down; } place;
+
+/* The block that has unit `unit`, or, with unit 0, block number `block`. */
+static place find_block(const spot_resnet_form *f, int unit, int block)
+{
+    const int expand = f->bottleneck ? 4 : 1, units = f->bottleneck ? 3 : 2;
+    place p = { .first = 1, .in = 1, .shrink = f->small_stem ? 1 : 4 };
+
+    for (int n = 0, next;; n++, p.block++, p.first = next) {
+        while (p.block == f->count[p.stage]) p.stage++, p.block = 0;
+        p.planes = 1 << p.stage;
+        p.out = expand * p.planes;
+        p.stride = p.stage && !p.block ? 2 : 1;
+        p.down = p.in != p.out || p.stride > 1;
+        next = p.first + units + p.down;
+        if (unit ? unit < next : n == block) return p;
+        p.in = p.out;
+        p.shrink *= p.stride;
+    }
+}
+
+/* torchvision's bottleneck has its stride in the 3x3. */
+static spot_unit resnet_unit(const spot_resnet_form *f, int u)
+{
+    const place p = find_block(f, u, 0);
+    const int part = u - p.first, last = f->bottleneck ? 2 : 1, after = p.shrink * p.stride, inner = f->bottleneck * p.planes;
+
+    if (!u) return (spot_unit){ 0, 1, f->small_stem ? 3 : 7, f->small_stem ? 1 : 2, 1 };
+    if (part > last) return (spot_unit){ p.in, p.out, 1, p.stride, p.shrink };
+    if (!f->bottleneck) return (spot_unit){ part ? p.out : p.in, p.out, 3, part ? 1 : p.stride, part ? after : p.shrink };
+    if (part == 0) return (spot_unit){ p.in, inner, 1, 1, p.shrink };
+    return part == 1 ? (spot_unit){ inner, inner, 3, p.stride, p.shrink } : (spot_unit){ inner, p.out, 1, 1, after };
+}
+
+spot_unit spot_unit_of(int arch, int u)
+{
+    const spot_resnet_form f = arch == SPOT_ARCH_ALEXNET ? (spot_resnet_form){ 0 } : spot_form_of_arch(arch);
+
+    return arch == SPOT_ARCH_ALEXNET ? units_alexnet[u] : resnet_unit(&f, u);
+}
+
+spot_block spot_block_of(int arch, int b)
+{
+    const spot_resnet_form f = spot_form_of_arch(arch);
+    const place p = find_block(&f, 0, b);
+    const int last = p.first + (f.bottleneck ? 2 : 1);
+
+    return (spot_block){ p.first, last, p.down ? last + 1 : 0 };
+}
+
+spot_unit_name spot_unit_name_of(int arch, int u)
+{
+    static const char *const alexnet[] = { "features.0", "features.3", "features.6", "features.8", "features.10" };
+    spot_unit_name n = { "conv1", "bn1" };
+    spot_resnet_form f;
+    place p;
+    int part;
+
+    if (arch == SPOT_ARCH_ALEXNET) snprintf(n.conv, sizeof n.conv, "%s", alexnet[u]);
+    if (arch == SPOT_ARCH_ALEXNET || !u) return n;
+    f = spot_form_of_arch(arch);
+    p = find_block(&f, u, 0);
+    part = u - p.first;
+    if (part > (f.bottleneck ? 2 : 1)) {
+        snprintf(n.conv, sizeof n.conv, "layer%d.%d.downsample.0", p.stage + 1, p.block);
+        snprintf(n.norm, sizeof n.norm, "layer%d.%d.downsample.1", p.stage + 1, p.block);
+    } else {
+        snprintf(n.conv, sizeof n.conv, "layer%d.%d.conv%d", p.stage + 1, p.block, part + 1);
+        snprintf(n.norm, sizeof n.norm, "layer%d.%d.bn%d", p.stage + 1, p.block, part + 1);
+    }
+    return n;
+}
+
+spot_architecture spot_architecture_of(int arch)
+{
+    spot_architecture a = { "AlexNet", "classifier.6", 64, 64, 5, 0 };
+    spot_resnet_form f;
+    int stages = 0;
+
+    if (arch == SPOT_ARCH_ALEXNET) return a;
+    a = (spot_architecture){ "ResNet", "fc", 32, 0, 0, 0 };
+    f = spot_form_of_arch(arch);
+    for (size_t k = 0; k < sizeof named / sizeof *named; k++)
+        if (same_form(&f, &named[k].form)) a.name = named[k].name;
+    for (; stages < SPOT_STAGES && f.count[stages]; stages++) a.blocks += f.count[stages];
+    a.features = (f.bottleneck ? 4 : 1) << (stages - 1);
+    a.units = units_of(&f);
+    return a;
+}
+
+const char *spot_arch_name(int arch)                 { return spot_architecture_of(arch).name; }
+int         spot_model_features(int arch, int width) { return spot_architecture_of(arch).features * width; }
+
+int spot_model_tensors(int arch) { return arch == SPOT_ARCH_ALEXNET ? 16 : 6 * spot_architecture_of(arch).units + 2; }
 
 /* A layer's weights, or bias, of `rank` sizes from dim on. Returns the offset of the next tensor. */
 static size_t put_tensor(spot_model_tensor *e, const char *layer, const char *part, int rank, const int dim[4], size_t offset)
@@ -80,33 +181,39 @@ static size_t put_tensor(spot_model_tensor *e, const char *layer, const char *pa
     return offset + e->count;
 }
 
-static size_t resnet_layout(spot_model_tensor *table, const spot_architecture *a, int width)
+static size_t resnet_layout(spot_model_tensor *table, int arch, int width)
 {
     static const char *const part[6] = { "weight", "weight", "bias", "running_mean", "running_var",
                                          "num_batches_tracked" };
+    const int units = spot_architecture_of(arch).units;
     size_t offset = 0;
 
-    for (int t = 0; t < 6 * a->units; t++) {
-        const spot_unit *u = &a->unit[t / 6];
-        const int kind = t % 6, dim[4] = { u->out * width, u->in ? u->in * width : 3, u->k, u->k };
-        offset = put_tensor(&table[t], kind ? u->norm : u->conv, part[kind], kind == 0 ? 4 : kind < 5, dim, offset);
-        if (kind == 5) table[t].count = 0, offset--;
+    for (int u = 0; u < units; u++) {
+        const spot_unit l = spot_unit_of(arch, u);
+        const spot_unit_name name = spot_unit_name_of(arch, u);
+        const int dim[4] = { l.out * width, l.in ? l.in * width : 3, l.k, l.k };
+        for (int kind = 0; kind < 6; kind++, table++) {
+            offset = put_tensor(table, kind ? name.norm : name.conv, part[kind], kind == 0 ? 4 : kind < 5, dim, offset);
+            if (kind == 5) table->count = 0, offset--;
+        }
     }
     return offset;
 }
 
-static size_t alexnet_layout(spot_model_tensor *table, const spot_architecture *a, int width)
+static size_t alexnet_layout(spot_model_tensor *table, int width)
 {
+    const spot_architecture a = spot_architecture_of(SPOT_ARCH_ALEXNET);
     size_t offset = 0;
 
-    for (int u = 0; u < a->units; u++, table += 2) {
-        const spot_unit *t = &a->unit[u];
+    for (int u = 0; u < a.units; u++, table += 2) {
+        const spot_unit *t = &units_alexnet[u];
+        const spot_unit_name name = spot_unit_name_of(SPOT_ARCH_ALEXNET, u);
         const int dim[4] = { t->out * width, t->in ? t->in * width : 3, t->k, t->k };
-        offset = put_tensor(&table[0], t->conv, "weight", 4, dim, offset);
-        offset = put_tensor(&table[1], t->conv, "bias", 1, dim, offset);
+        offset = put_tensor(&table[0], name.conv, "weight", 4, dim, offset);
+        offset = put_tensor(&table[1], name.conv, "bias", 1, dim, offset);
     }
     for (int l = 0; l < 2; l++, table += 2) {
-        const int hidden = a->features * width;
+        const int hidden = a.features * width;
         const int dim[4] = { hidden, l ? hidden : 4 * width * SPOT_POOL_MEAN * SPOT_POOL_MEAN };
         offset = put_tensor(&table[0], l ? "classifier.4" : "classifier.1", "weight", 2, dim, offset);
         offset = put_tensor(&table[1], l ? "classifier.4" : "classifier.1", "bias", 1, dim, offset);
@@ -116,12 +223,12 @@ static size_t alexnet_layout(spot_model_tensor *table, const spot_architecture *
 
 size_t spot_model_layout(spot_model_tensor *table, int arch, int width, int outputs)
 {
-    const spot_architecture *a = &architectures[arch];
-    const int head = spot_model_tensors(arch) - 2, dim[4] = { outputs, a->features * width };
-    size_t offset = arch == SPOT_ARCH_ALEXNET ? alexnet_layout(table, a, width) : resnet_layout(table, a, width);
+    const spot_architecture a = spot_architecture_of(arch);
+    const int head = spot_model_tensors(arch) - 2, dim[4] = { outputs, a.features * width };
+    size_t offset = arch == SPOT_ARCH_ALEXNET ? alexnet_layout(table, width) : resnet_layout(table, arch, width);
 
-    offset = put_tensor(&table[head], a->head, "weight", 2, dim, offset);
-    return put_tensor(&table[head + 1], a->head, "bias", 1, dim, offset);
+    offset = put_tensor(&table[head], a.head, "weight", 2, dim, offset);
+    return put_tensor(&table[head + 1], a.head, "bias", 1, dim, offset);
 }
 
 /* Inputs of the layer of tensor t, which is its weights or the bias behind them. */
@@ -175,8 +282,8 @@ spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int arch,
     if (width < SPOT_LEAST_WIDTH || width % SPOT_LEAST_WIDTH || width > SPOT_MOST_WIDTH)
         return spot_fail(c, SPOT_INVALID, "model.width is %d; a multiple of %d from there to %d is wanted", width,
                          SPOT_LEAST_WIDTH, SPOT_MOST_WIDTH);
-    if (outputs < 1 || outputs > SPOT_MOST_OUTPUTS)
-        return spot_fail(c, SPOT_INVALID, "a head of %d outputs; 1 to %d are possible", outputs, SPOT_MOST_OUTPUTS);
+    if (outputs < 0 || outputs > SPOT_MOST_OUTPUTS)
+        return spot_fail(c, SPOT_INVALID, "a head of %d outputs; up to %d are possible", outputs, SPOT_MOST_OUTPUTS);
     *m = (spot_model){ .arch = arch, .width = width, .outputs = outputs };
     m->floats = spot_model_layout(table, arch, width, outputs);
     return SPOT_TAKE(c, a, m->value, m->floats);

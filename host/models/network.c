@@ -6,10 +6,6 @@
 #include "core/device.h"
 #include "worlds/source_draw.h"
 
-static const spot_net_way *const ways[] = {
-    [SPOT_ARCH_RESNET18] = &spot_resnet_way, [SPOT_ARCH_RESNET34] = &spot_resnet_way, [SPOT_ARCH_ALEXNET] = &spot_alexnet_way,
-};
-
 /* The net's input: all rows of images, as spot_conv_planes makes them. */
 static spot_plane input_plane(const spot_ctx *c, const spot_net_shape *s)
 {
@@ -25,14 +21,17 @@ spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_sh
 {
     memset(net, 0, sizeof *net);
     SPOT_TRY(spot_net_check(c, s));
+    if (s.arch > SPOT_ARCH_ALEXNET)
+        return spot_fail(c, SPOT_UNSUPPORTED, "{network.no_training} Spotter trains ResNet-18, ResNet-34 and AlexNet; another "
+                         "%s runs, and does not train", spot_arch_name(s.arch));
     if (c->device) s.lanes = 1;
     net->s = s;
     net->arch = spot_architecture_of(s.arch);
-    net->way = ways[s.arch];
+    net->way = s.arch == SPOT_ARCH_ALEXNET ? &spot_alexnet_way : &spot_resnet_way;
     net->features = spot_model_features(s.arch, s.width);
-    for (int u = 0; u < net->arch->units; u++) {
+    for (int u = 0; u < net->arch.units; u++) {
         spot_conv_shape shape = spot_unit_shape(u, s, true);
-        shape.add = spot_conv_onto(c) && net->way->sums(net->arch, u);
+        shape.add = spot_conv_onto(c) && net->way->sums(s.arch, u);
         SPOT_TRY(spot_conv_open(c, &net->conv[u], &shape));
     }
     net->params = net->way->learned(c, net, NULL, false);
@@ -45,7 +44,7 @@ spot_status spot_net_open(spot_ctx *c, spot_arena *a, spot_net *net, spot_net_sh
     net->way->learned(c, net, net->param, false);
     net->way->learned(c, net, net->grad, true);
     net->way->running(net, net->param ? net->param + net->params : NULL);
-    for (int u = 0; u < net->arch->units && net->param; u++)
+    for (int u = 0; u < net->arch.units && net->param; u++)
         net->read[u] = net->rounded ? (char *)net->rounded + 2 * (net->w[u] - net->param) : (const void *)net->w[u];
     SPOT_TRY(spot_arena_take(c, a, &net->planes, spot_net_image_bytes(c, net)));
     if (s.attacked) SPOT_TRY(spot_arena_take(c, a, &net->dplanes, spot_net_image_bytes(c, net)));

@@ -16,39 +16,60 @@
 #include "net/triplet.h"
 #include "spotter/model.h"
 
-enum { SPOT_MAX_UNITS = 36, SPOT_MAX_BLOCKS = 16 };      /* ResNet-34's */
+enum { SPOT_MAX_UNITS = 160, SPOT_MAX_BLOCKS = 64 };     /* ResNet-152 has 155 and 50 */
 enum { SPOT_MAX_BIASES = 5 };                            /* AlexNet's convolutions */
 
 /* Limits for models of any origin. The width is a multiple of SPOT_LEAST_WIDTH. */
 enum { SPOT_LEAST_WIDTH = 16, SPOT_MOST_WIDTH = 1024, SPOT_MOST_OUTPUTS = 100000 };
 
+/* Bounds in inference: of an activation, and of the sum of a channel's weights in a ResNet. A product of both is finite in
+ * fp32, so no NaN arises before a layer is found whose numbers pass the first. */
+#define SPOT_MOST_ACTIVATION 1e28f
+#define SPOT_MOST_WEIGHTS    1e8
+
 /* A convolution and, in a ResNet, its batch norm. There unit u owns the tensors 6u..6u+5 of the state_dict. */
 typedef struct {
-    const char *conv, *norm;   /* "layer1.0.conv1", "layer1.0.bn1" */
     int in, out;               /* channels, in widths; in 0: the image's three */
     int k, stride;
     int shrink;                /* x has size/shrink pixels a side; AlexNet: 1 where a max-pool follows */
 } spot_unit;
 
-typedef struct { int first, second, down; } spot_block;   /* units; down 0: the shortcut is the identity */
+typedef struct { char conv[48], norm[48]; } spot_unit_name;   /* "layer1.0.conv1", "layer1.0.bn1"; AlexNet has no norm */
+
+/* Units from first to last, one behind the other: two, or three of a bottleneck. down 0: the shortcut is the identity. */
+typedef struct { int first, last, down; } spot_block;
+
+/* What the names and shapes of a ResNet's weights tell. Widths of a stage are those of the stage before, doubled. */
+enum { SPOT_STAGES = 4, SPOT_MOST_BOTTLENECK = 3 };
+typedef struct {
+    int  count[SPOT_STAGES];                          /* blocks; 0: no such stage, and none behind it */
+    int  bottleneck;                                  /* 0: blocks of two 3x3; n: 1x1, 3x3 of n times the stage's width, 1x1 */
+    bool small_stem;                                  /* 3x3 of stride 1 and no max-pool, for small pictures (CIFAR) */
+} spot_resnet_form;
+
+/* A form as a spot_arch: the two that the enumeration has, or a number above all of them; -1: a form that no network here can
+ * have. Such a network runs and does not train. */
+int              spot_arch_of_form(const spot_resnet_form *f);
+spot_resnet_form spot_form_of_arch(int arch);
 
 typedef struct spot_net spot_net;
 typedef struct spot_look spot_look;
 typedef struct spot_net_way spot_net_way;
 typedef struct spot_look_way spot_look_way;
 
-/* An architecture: a row of a table by spot_arch. */
+/* An architecture, its units, its blocks and the names of its layers. */
 typedef struct {
     const char *name;                                 /* "ResNet-18" */
-    const char *stem, *head;                          /* the first layer and the last: "conv1", "fc" */
+    const char *head;                                 /* the last layer: "fc" */
     int least;                                        /* pixels a side that it takes at least */
     int features;                                     /* numbers before the head, in widths */
     int units, blocks;
-    const spot_unit  *unit;
-    const spot_block *block;
 } spot_architecture;
 
-const spot_architecture *spot_architecture_of(int arch);
+spot_architecture spot_architecture_of(int arch);
+spot_unit         spot_unit_of(int arch, int u);
+spot_unit_name    spot_unit_name_of(int arch, int u);
+spot_block        spot_block_of(int arch, int b);
 
 /* Shapes that both nets share; size a multiple of 32, width of 16. */
 typedef struct {
@@ -60,7 +81,7 @@ typedef struct {
 
 struct spot_net {
     spot_net_shape s;
-    const spot_architecture *arch;                    /* of s.arch */
+    spot_architecture arch;                           /* of s.arch */
     const spot_net_way *way;
     int        features;                              /* numbers before the head */
     spot_conv *conv[SPOT_MAX_UNITS];
@@ -97,7 +118,7 @@ struct spot_net {
 
 /* How an architecture learns. */
 struct spot_net_way {
-    bool        (*sums)(const spot_architecture *a, int u);           /* its data gradient is added to another */
+    bool        (*sums)(int arch, int u);                             /* its data gradient is added to another */
     size_t      (*learned)(spot_ctx *c, spot_net *net, float *from, bool gradient);    /* divides `from`, or counts */
     size_t      (*running)(spot_net *net, float *from);
     spot_status (*take)(spot_ctx *c, spot_arena *a, spot_net *net);   /* all but what every net has */
@@ -148,7 +169,7 @@ void spot_net_running(spot_net *net, float *running);
 /* The net for inference: weights with folded batch norm (in double, then rounded to the precision), three buffers. */
 struct spot_look {
     spot_net_shape s;
-    const spot_architecture *arch;                    /* of s.arch */
+    spot_architecture arch;                           /* of s.arch */
     const spot_look_way *look;
     int        features, channels;                    /* numbers before the head; spot_look_channels */
     spot_conv *conv[SPOT_MAX_UNITS];
@@ -164,11 +185,11 @@ struct spot_look {
 
 /* How an architecture looks. */
 struct spot_look_way {
-    void        (*fuse)(const spot_architecture *a, int u, spot_conv_shape *s);       /* sets relu and add of unit u */
+    void        (*fuse)(int arch, int u, spot_conv_shape *s);         /* sets relu and add of unit u */
     spot_status (*take)(spot_ctx *c, spot_arena *a, spot_look *net, size_t *scratch); /* all but what every net has */
     spot_status (*put)(spot_ctx *c, spot_look *net, const spot_model *m, const spot_model_tensor *table, float *room);
     spot_status (*run)(spot_ctx *c, spot_look *net, float *feature, float *logit, int live);       /* from net->planes */
-    int         (*channels)(const spot_architecture *a);                              /* in widths */
+    int         (*channels)(int arch);                                /* in widths */
 };
 
 /* Parts that all nets take: a convolution, and the activity of the channels of a layer's output, which goes to net->channel +
@@ -182,7 +203,7 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
 void        spot_look_close(spot_ctx *c, spot_look *net);
 spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m);
 
-/* Channels of the stem and of both layers of each block. A convolution of a shortcut is no layer of its own: its output is seen
+/* Channels of the stem and of all layers of each block. A convolution of a shortcut is no layer of its own: its output is seen
  * in the block's sum. */
 int spot_look_channels(int arch, int width);
 
@@ -224,9 +245,6 @@ spot_status spot_net_draw(spot_ctx *c, float *pixels, void *planes, spot_precisi
 /* take: allocates a model. start: initialises its tensor number `tensor`. */
 spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int arch, int width, int outputs);
 void        spot_model_start(spot_model *m, int tensor, uint64_t seed, uint32_t ec);
-
-/* Whether a file has the first and the last layer of an architecture, and which. */
-bool spot_weights_arch(const spot_tensors *file, int *arch);
 
 /* check: cfg's ranges, and its precision on c's device. begin: the model that a training starts from (spot_model_train);
  * (seed, number) is the address of what is drawn. */

@@ -18,7 +18,7 @@ static size_t divide_learned(spot_ctx *c, spot_net *net, float *from, bool gradi
         (member) = from ? from + at : NULL;                   \
         at += (n + 15) / 16 * 16;                             \
     } while (0)
-    for (int u = 0; u < net->arch->units; u++) {
+    for (int u = 0; u < net->arch.units; u++) {
         spot_conv_shape s = spot_unit_shape(u, net->s, true);
         DEAL(*(gradient ? &net->dw[u] : &net->w[u]), spot_conv_packed(c, net->conv[u]));
         DEAL(*(gradient ? &net->norm[u].dweight : &net->norm[u].weight), s.co);
@@ -35,8 +35,8 @@ static size_t divide_running(spot_net *net, float *from)
 {
     size_t at = 0;
 
-    for (int u = 0; u < net->arch->units; u++) {
-        size_t n = (size_t)net->arch->unit[u].out * net->s.width;        /* a multiple of 16 */
+    for (int u = 0; u < net->arch.units; u++) {
+        size_t n = (size_t)spot_unit_of(net->s.arch, u).out * net->s.width;        /* a multiple of 16 */
         net->norm[u].running_mean = from ? from + at : NULL;
         net->norm[u].running_var = from ? from + at + n : NULL;
         at += 2 * n;
@@ -46,9 +46,9 @@ static size_t divide_running(spot_net *net, float *from)
 
 static spot_status take_norms(spot_ctx *c, spot_arena *a, spot_net *net)
 {
-    for (int u = 0; u < net->arch->units; u++) {
+    for (int u = 0; u < net->arch.units; u++) {
         spot_norm *l = &net->norm[u];
-        int n = net->arch->unit[u].out * net->s.width;
+        int n = spot_unit_of(net->s.arch, u).out * net->s.width;
         float **part[] = { &l->mean, &l->invstd, &l->scale, &l->shift };
         for (size_t i = 0; i < sizeof part / sizeof *part; i++) SPOT_TRY(SPOT_TAKE(c, a, *part[i], n));
     }
@@ -64,14 +64,14 @@ static spot_status take_activations(spot_ctx *c, spot_arena *a, spot_net *net)
     SPOT_TRY(take_norms(c, a, net));
     SPOT_TRY(spot_arena_take(c, a, &net->pooled, spot_plane_bytes(pooled)));
     SPOT_TRY(SPOT_TAKE(c, a, net->at, spot_plane_numbers(pooled)));
-    for (int u = 0; u < net->arch->units; u++) {
+    for (int u = 0; u < net->arch.units; u++) {
         spot_plane p = spot_unit_output(u, *s, s->rows);
         SPOT_TRY(spot_arena_take(c, a, &net->y[u], spot_plane_bytes(p)));
         scratch = larger(scratch, larger(spot_conv_scratch(c, net->conv[u]), spot_norm_scratch(p)));
         if (u) widest = larger(widest, spot_plane_bytes(p));
     }
-    for (int b = 0; b < net->arch->blocks; b++) {
-        size_t n = spot_plane_bytes(spot_unit_output(net->arch->block[b].second, *s, s->rows));
+    for (int b = 0; b < net->arch.blocks; b++) {
+        size_t n = spot_plane_bytes(spot_unit_output(spot_block_of(s->arch, b).last, *s, s->rows));
         SPOT_TRY(spot_arena_take(c, a, &net->inner[b], n));
         SPOT_TRY(spot_arena_take(c, a, &net->out[b], n));
     }
@@ -81,10 +81,10 @@ static spot_status take_activations(spot_ctx *c, spot_arena *a, spot_net *net)
 }
 
 /* Whether unit u is the first of a block. */
-static bool is_first(const spot_architecture *t, int u)
+static bool is_first(int arch, int u)
 {
-    for (int b = 0; b < t->blocks; b++)
-        if (t->block[b].first == u) return true;
+    for (int b = 0, blocks = spot_architecture_of(arch).blocks; b < blocks; b++)
+        if (spot_block_of(arch, b).first == u) return true;
     return false;
 }
 
@@ -92,7 +92,7 @@ static bool is_first(const spot_architecture *t, int u)
 
 static spot_status put(spot_ctx *c, spot_net *net, const spot_model *m, const spot_model_tensor *table)
 {
-    for (int u = 0; u < net->arch->units; u++) {
+    for (int u = 0; u < net->arch.units; u++) {
         const spot_model_tensor *t = &table[6 * u];
         spot_norm *l = &net->norm[u];
         float *to[5] = { NULL, l->weight, l->bias, l->running_mean, l->running_var };
@@ -105,7 +105,7 @@ static spot_status put(spot_ctx *c, spot_net *net, const spot_model *m, const sp
 
 static spot_status get(spot_ctx *c, spot_model *m, const spot_net *net, const spot_model_tensor *table)
 {
-    for (int u = 0; u < net->arch->units; u++) {
+    for (int u = 0; u < net->arch.units; u++) {
         const spot_model_tensor *t = &table[6 * u];
         const spot_norm *l = &net->norm[u];
         const float *from[5] = { NULL, l->weight, l->bias, l->running_mean, l->running_var };
@@ -134,14 +134,14 @@ static spot_status forward(spot_ctx *c, spot_net *net, int live, bool learning)
 
     SPOT_TRY(convolve(c, net, 0, net->planes, p, learning));
     SPOT_TRY(spot_norm_pool(c, net->pooled, net->at, net->y[0], &net->norm[0], p));
-    for (int i = 0; i < net->arch->blocks; i++) {
-        const spot_block *b = &net->arch->block[i];
+    for (int i = 0; i < net->arch.blocks; i++) {
+        const spot_block block = spot_block_of(net->s.arch, i), *b = &block;
         p = spot_unit_output(b->first, net->s, live);
         SPOT_TRY(convolve(c, net, b->first, x, p, learning));
         SPOT_TRY(spot_norm_apply(c, net->inner[i], net->y[b->first], &net->norm[b->first], NULL, NULL, p));
-        SPOT_TRY(convolve(c, net, b->second, net->inner[i], p, learning));
+        SPOT_TRY(convolve(c, net, b->last, net->inner[i], p, learning));
         if (b->down) SPOT_TRY(convolve(c, net, b->down, x, p, learning));
-        SPOT_TRY(spot_norm_apply(c, net->out[i], net->y[b->second], &net->norm[b->second],
+        SPOT_TRY(spot_norm_apply(c, net->out[i], net->y[b->last], &net->norm[b->last],
                                  b->down ? net->y[b->down] : x, b->down ? &net->norm[b->down] : NULL, p));
         x = net->out[i];
     }
@@ -155,18 +155,18 @@ static spot_status forward(spot_ctx *c, spot_net *net, int live, bool learning)
  * side is the whole gradient. */
 static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live, bool learning)
 {
-    const spot_block *b = &net->arch->block[i];
+    const spot_block block = spot_block_of(net->s.arch, i), *b = &block;
     const void *x = i ? net->out[i - 1] : net->pooled;
     spot_plane p = spot_unit_output(b->first, net->s, live);
-    const bool last = i == net->arch->blocks - 1, onto = spot_conv_onto(c);
+    const bool last = i == net->arch.blocks - 1, onto = spot_conv_onto(c);
     spot_norm_back join = { .da = onto && !last ? net->side : net->direct, .db = onto || last ? NULL : net->side,
-                            .out = net->out[i], .dz = net->side, .y = net->y[b->second], .a = &net->norm[b->second] };
+                            .out = net->out[i], .dz = net->side, .y = net->y[b->last], .a = &net->norm[b->last] };
     spot_norm_back inner = { .da = net->direct, .y = net->y[b->first], .a = &net->norm[b->first] };
 
     if (b->down) join.y2 = net->y[b->down], join.b = &net->norm[b->down];
     SPOT_TRY(spot_norm_backward(c, &join, p, net->scratch));
-    if (learning) SPOT_TRY(spot_net_weights_back(c, net, b->second, net->inner[i], p.rows));
-    SPOT_TRY(spot_net_data_back(c, net, b->second, net->direct, p.rows));
+    if (learning) SPOT_TRY(spot_net_weights_back(c, net, b->last, net->inner[i], p.rows));
+    SPOT_TRY(spot_net_data_back(c, net, b->last, net->direct, p.rows));
     SPOT_TRY(spot_norm_backward(c, &inner, p, net->scratch));
     if (learning) SPOT_TRY(spot_net_weights_back(c, net, b->first, x, p.rows));
     if (b->down && learning) SPOT_TRY(spot_net_weights_back(c, net, b->down, x, p.rows));
@@ -177,7 +177,7 @@ static spot_status block_back(spot_ctx *c, spot_net *net, int i, int live, bool 
 /* Goes back from the loss to the output of the stem's convolution; y[0] receives its gradient. */
 static spot_status back(spot_ctx *c, spot_net *net, const float *target, int live, double *loss, bool learning)
 {
-    spot_plane last = spot_unit_output(net->arch->units - 1, net->s, live), stem = spot_unit_output(0, net->s, live);
+    spot_plane last = spot_unit_output(net->arch.units - 1, net->s, live), stem = spot_unit_output(0, net->s, live);
     const spot_head_gradients head = { net->direct, net->fc_dw, net->fc_db, net->dlogit, net->feature, net->fc_w,
                                        net->dfeature };
     const bool onto = spot_conv_onto(c);
@@ -185,7 +185,7 @@ static spot_status back(spot_ctx *c, spot_net *net, const float *target, int liv
 
     SPOT_TRY(spot_net_loss(c, net, target, live, loss));
     SPOT_TRY(spot_head_backward(c, &head, last, net->s.outputs));
-    for (int i = net->arch->blocks; i-- > 0;) SPOT_TRY(block_back(c, net, i, live, learning));
+    for (int i = net->arch.blocks; i-- > 0;) SPOT_TRY(block_back(c, net, i, live, learning));
     return spot_norm_pool_back(c, &pool, &net->norm[0], stem, net->scratch);
 }
 

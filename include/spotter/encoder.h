@@ -1,4 +1,5 @@
-/* encoder.h - pictures or texts -> rows of features, by CLIP, a ResNet or AlexNet, or neutral ones, for any number of them.
+/* encoder.h - pictures or texts -> rows of features, by CLIP, a ViT, a ResNet or AlexNet, or neutral ones, for any number of
+ * them.
  *
  *     weights + options -> encoder -> rows
  *
@@ -47,6 +48,12 @@ extern "C" {
  *                              it leaves them out, as in open_clip. A key that changes the network in a way that Spotter does
  *                              not compute is refused, by its name
  *
+ * A vision transformer alone, by timm's names or DINOv2's ("blocks.0.attn.qkv.weight"), runs by the same blocks, behind any
+ * prefix: no norm in front of them, GELU, eps 1e-6, layer scales and registers where the file has them. Its feature is the
+ * class token behind the last norm, not divided by its length; a head (a linear layer as in model.h) makes it a classifier.
+ * Heads of attention follow from the widths that timm and DINOv2 have (768: 12), or the caller tells them. Pictures have the side that
+ * pos_embed tells, bicubic, less ImageNet's mean, by its deviation. One whose feature is a mean of patches is refused.
+ *
  * A file with one tower serves that tower. fp32 by oneDNN on the CPU: embeddings are within 1e-4 of transformers' CLIPModel
  * (tests/test_clip_torch.sh), and so they are on CUDA. run_to_run: the same bits for any number of threads. */
 
@@ -87,7 +94,10 @@ typedef struct {
     int  end_id;
     float scale;                               /* logits = scale * cosine; NaN where the file has no logit_scale */
     size_t parameters;
-    const char *names;                         /* "Hugging Face" or "OpenAI": whose names the tensors have */
+    const char *names;                         /* "Hugging Face", "OpenAI" or "timm": whose names the tensors have */
+    bool plain;                                /* a ViT alone, timm's: no norm before the blocks, no projection; dim is width */
+    int  outputs;                              /* of its head; 0: none */
+    int  registers, placed;                    /* tokens behind the class token; tokens before the patches in pos_embed */
 } spot_clip_info;
 
 typedef struct spot_clip spot_clip;
@@ -109,6 +119,10 @@ const spot_clip_info *spot_clip_info_of(const spot_clip *clip);
 spot_status spot_clip_images(spot_ctx *c, spot_arena *scratch, const spot_clip *clip, float *out, const uint8_t *rgb, int n,
                              bool unit);
 
+/* The same, and logits (n, outputs) of a ViT with a head; logit NULL: not wanted. */
+spot_status spot_clip_look(spot_ctx *c, spot_arena *scratch, const spot_clip *clip, float *out, float *logit,
+                           const uint8_t *rgb, int n, bool unit);
+
 /* ids (n, context) with length[i] ids in row i, the end token included -> out (n, dim). length NULL: whole rows. Ids behind the
  * end token cost nothing and change nothing. SPOT_INPUT names a text without an end token or with an id outside the
  * vocabulary. */
@@ -117,7 +131,8 @@ spot_status spot_clip_texts(spot_ctx *c, spot_arena *scratch, const spot_clip *c
 
 /* ---- any encoder ---- */
 
-typedef enum { SPOT_ENCODER_CLIP, SPOT_ENCODER_RESNET, SPOT_ENCODER_NEUTRAL, SPOT_ENCODER_PROGRAM } spot_encoder_kind;
+typedef enum { SPOT_ENCODER_CLIP, SPOT_ENCODER_RESNET, SPOT_ENCODER_NEUTRAL, SPOT_ENCODER_VIT, SPOT_ENCODER_PROGRAM }
+    spot_encoder_kind;
 #define SPOT_NEUTRAL "neutral"
 
 typedef struct {
@@ -135,7 +150,7 @@ typedef struct {
     bool has_images, has_texts;
     int  dim;                      /* numbers of a row; 0: a program without embeddings */
     int  side;                     /* pixels a side of the network's input */
-    int  outputs;                  /* ResNet: outputs of its head; a program's logits; CLIP: 0 */
+    int  outputs;                  /* ResNet, ViT: outputs of its head, 0 without; a program's logits; CLIP: 0 */
     int  context;                  /* CLIP: most ids of a text */
     float scale;                   /* CLIP: logits = scale * cosine; NaN where the file has none */
     size_t bytes;                  /* memory that it takes, with its scratch; without that of decoding */
@@ -157,14 +172,14 @@ const spot_encoder_info *spot_encoder_about(const spot_encoder *e);
 /* SPOT_INPUT for a program that answers without embeddings. */
 spot_status spot_encoder_check_features(spot_ctx *c, const spot_encoder *e);
 
-/* "clip", "resnet", "neutral", "program" */
+/* "clip", "resnet", "neutral", "vit", "program" */
 const char *spot_encoder_kind_name(int kind);
 
 typedef struct {
     char *const *path;             /* (n) */
     int      n;
-    float   *feature;              /* (n, dim) result: CLIP's rows of length 1, a ResNet's as they are */
-    float   *logit;                /* (n, outputs) result of a ResNet or a program; NULL: not wanted */
+    float   *feature;              /* (n, dim) result: CLIP's rows of length 1, others as they are */
+    float   *logit;                /* (n, outputs) result of a head or a program; NULL: not wanted */
     uint8_t *unreadable;           /* (n) result: 1 where the picture cannot be read, which has rows of zeros; NULL: the first
                                     * such picture is SPOT_INPUT */
     const char *stage;             /* name of the progress that is told; NULL: none */

@@ -1,5 +1,5 @@
 /* model.h - ResNet-18, ResNet-34 (He et al. 2016) and AlexNet (Krizhevsky 2014), in torchvision's form: train one on an EC, run
- * it, save and load its weights.
+ * it, save and load its weights. ResNets of other forms (50, 101, 152, wide ones, those for CIFAR) run by their weights.
  *
  * Width 64 is torchvision's; another scales every layer. AlexNet takes images from 64 pixels on. Its adaptive pool makes 6 x 6
  * numbers of a channel of any size: of 1 x 1, at 64 pixels, 36 times the same, so that there its first linear layer sums its
@@ -81,18 +81,18 @@ typedef struct {
     int    learned_rest;       /* "outside" for learned_gap: 0 outside this blindspot, 1 outside all (spot_learning_by_view) */
 } spot_model_config;
 
-/* Most entries of a state_dict: ResNet-34's. */
-#define SPOT_MAX_TENSORS 218
+/* Most entries of a state_dict: 160 convolutions of a ResNet, and a head. */
+#define SPOT_MAX_TENSORS 962
 
 typedef struct {
-    char   name[48];           /* "layer1.0.conv1.weight"; the longest has 41 letters */
+    char   name[80];           /* "layer1.0.conv1.weight"; the longest has 43 letters */
     int    rank, dim[4];
     size_t offset, count;      /* in floats, within spot_model.value; num_batches_tracked has count 0 */
 } spot_model_tensor;
 
 typedef struct {
-    int     arch;              /* spot_arch */
-    int     width, outputs;    /* outputs: rows of the head */
+    int     arch;              /* spot_arch, or a number above: another ResNet, from a file, which runs and does not train */
+    int     width, outputs;    /* outputs: rows of the head; 0: it has none */
     float  *value;             /* (floats): all tensors, torchvision's layouts (OIHW) */
     size_t  floats;
     int64_t batches_tracked;
@@ -115,12 +115,13 @@ typedef struct {
 
 spot_model_config spot_model_defaults(void);
 
-/* "ResNet-18"; whether a number is a spot_arch. The others want one. */
+/* "ResNet-18"; whether a number is a spot_arch or that of another ResNet. The others want one. */
 const char *spot_arch_name(int arch);
 bool        spot_arch_is(int arch);
 
-/* The entries of torchvision's state_dict: 122, 218, 16. The last two are the head's weights (outputs, features) and its bias.
- * features: numbers of an image before the head: 8*width, AlexNet's 64*width. */
+/* The entries of torchvision's state_dict: 122, 218, 16; of other ResNets 6 a convolution, and 2.
+ * The last two are the head's weights (outputs, features) and its bias. features: numbers of an image before the head: 8*width,
+ * 32*width of bottlenecks, AlexNet's 64*width. */
 int spot_model_tensors(int arch);
 int spot_model_features(int arch, int width);
 
@@ -205,9 +206,17 @@ void spot_learning_by_view(spot_learning *lesson, const spot_view *view, const s
 spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, float *features,
                              const spot_model *m, const uint8_t *rgb, int n, int size);
 
-/* .safetensors with torchvision's names, written whole or not at all. Load knows the architecture by the names. It refuses
- * missing, extra or misshapen tensors and names them (SPOT_INPUT). It accepts files without num_batches_tracked, as older
- * PyTorch wrote them. With outputs > 0, a head with another number of outputs is re-initialised from the seed. */
+/* .safetensors with torchvision's names, written whole or not at all. Load finds the architecture by names and shapes: AlexNet,
+ * and ResNets of any number of blocks, of two 3x3 or of bottlenecks whose 3x3 has the stride (torchvision's, timm's), of any
+ * width that is a multiple of 16. A first layer of 3x3 has stride 1 and no max-pool behind it (CIFAR). Tensors are F32, F16,
+ * BF16 or F64. All names may have a prefix ("module.", "model.backbone."); layers may be numbered as in
+ * Sequential(*net.children()); the head is the one linear layer called fc, head, classifier, linear, last_linear or heads, or
+ * one in it ("fc.1", "head.fc"), within the prefix or outside. A line of the log says what was found.
+ *
+ * It refuses missing, extra or misshapen tensors, a weight that is not finite and a variance below 0, and names them
+ * (SPOT_INPUT).
+ * num_batches_tracked may be missing. outputs 0: the file must have a head; -1: without one m->outputs is 0; above 0: a head
+ * that is missing or has another number of outputs is initialised from the seed. */
 spot_status spot_model_save(spot_ctx *c, const char *path, const spot_model *m);
 spot_status spot_model_load(spot_ctx *c, spot_arena *a, spot_model *m, const char *path, int outputs, uint64_t seed);
 

@@ -1,6 +1,6 @@
 /* predictor.h - a classifier as a black box: pixels -> logits and, where it can, embeddings and the activity of channels.
  *
- * It is a file of weights that Spotter runs itself (ResNet-18, ResNet-34 or AlexNet, torchvision's
+ * It is a file of weights that Spotter runs itself (ResNet of any depth or AlexNet, torchvision's
  * names), any program that speaks the protocol below, or a function.
  *
  * The protocol of a program: it is started once. On its standard input come batches, on its standard output it answers each
@@ -27,9 +27,9 @@
  *
  * Activity of a channel, for neuron coverage (Pei et al. 2017, DeepXplore): the least and the greatest number of the whole
  * output of a layer for one picture become 0 and 1; the channel's value is its mean over the pixels. Where all numbers of the
- * output are equal, it is 0. Layers of a ResNet, in order: the stem behind its ReLU; of each block the first convolution
- * behind its ReLU, and the sum behind its ReLU, which holds the second convolution and that of the shortcut. At width 64
- * ResNet-18's have 3904 channels, ResNet-34's 7616. AlexNet's are its five convolutions and its two hidden linear layers, each
+ * output are equal, it is 0. Layers of a ResNet, in order: the stem behind its ReLU; of each block all convolutions but
+ * the last, behind their ReLUs, and the sum behind its ReLU, which holds the last convolution and that of the shortcut. At width
+ * 64 ResNet-18's have 3904 channels, ResNet-34's 7616, ResNet-50's 22,720. AlexNet's are its five convolutions and its two hidden linear layers, each
  * behind its ReLU: 9344 channels. */
 #ifndef SPOTTER_PREDICTOR_H
 #define SPOTTER_PREDICTOR_H

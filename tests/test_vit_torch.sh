@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Vision transformers by timm's and DINOv2's names against the PyTorch that is installed here: features and logits within 1e-4.
+# 77: there is none. ctest: timeout 300
+set -euo pipefail
+python=${PYTHON:-/usr/bin/python3}
+"$python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("torchvision")))' ||
+    { echo "no torchvision: skipped"; exit 77; }
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export OMP_NUM_THREADS=1
+for case in timm dinov2 registers timm_registers placed tuned half base; do
+    sizes=$("$python" vit_models.py "$dir" "$case")
+    # shellcheck disable=SC2086  # three words
+    "$1/test_vit" "$dir/$case" $sizes
+    rm "$dir/$case".*
+done
