@@ -203,10 +203,11 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One fit of many iterations, then the same one again, which a signal asks to stop when a third of its time is over. */
+/* Two fits of many iterations, then the same one again, which a signal asks to stop when a third of its time is over. The timer
+ * counts in ticks of some milliseconds, so a fit has to last for several. */
 TEST(kmeans_hears_a_stop_on_its_way)
 {
-    enum { N = 1500, K = 24 };
+    enum { N = 3000, K = 24 };
     spot_kmeans_job job = { .n = N, .d = 2, .k = K, .given = 1 };
     struct sigaction act = { .sa_handler = ask, .sa_flags = SA_RESTART };
     spot_rng r = spot_rng_at(5, SPOT_RNG_BOOTSTRAP, 0, 0);
@@ -224,11 +225,13 @@ TEST(kmeans_hears_a_stop_on_its_way)
     job.label = to_device(&c, NULL, N * sizeof(int));
     job.centre = to_device(&c, centre, sizeof centre);
     CHECK_OK(&c, spot_arena_open_device(&c, &a, spot_kmeans_scratch(1, N, 2, K, 0)));
-    took = now();
-    CHECK_OK(&c, spot_kmeans_fit(&c, &a, 1, &job));
-    took = now() - took;
-    assert_in_range(job.iterations, 49, 299);          /* four launches at least */
-    CHECK_OK(&c, spot_device_copy(&c, job.centre, centre, sizeof centre));
+    for (int fit = 0; fit < 2; fit++) {                /* the first one warms up and takes longer */
+        took = now();
+        CHECK_OK(&c, spot_kmeans_fit(&c, &a, 1, &job));
+        took = now() - took;
+        assert_in_range(job.iterations, 49, 299);      /* four launches at least */
+        CHECK_OK(&c, spot_device_copy(&c, job.centre, centre, sizeof centre));
+    }
     sigaction(SIGPROF, &act, NULL);
     c.stop = &asked;
     when.it_value.tv_sec = (time_t)(took / 3);
