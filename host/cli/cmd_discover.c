@@ -104,7 +104,7 @@ static const cli_row table[] = {
     { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model), .flags = CLI_ROWS_PATH,
       .help = "classifier for the pictures: ResNet of any depth or AlexNet in .safetensors with torchvision's names, for "
               "pictures with ImageNet's mean and deviation" CLI_OTHER_MODELS },
-    CLI_PREDICT_ROW(0, predict, 0),
+    CLI_PREDICT_ROW(0, predict, CLI_MORE),
     { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "COCO annotations of the pictures in --images; each category is a class" },
     { "embed",      0,   "FILE|neutral", CLI_TEXT, CLI_AT(files.embed), .flags = CLI_ROWS_PATH | CLI_MORE,
