@@ -341,7 +341,7 @@ static spot_status count_training(spot_ctx *c, spot_bytes *needs, const spot_sce
 /* Counts for the CPU; on a GPU the arena needs less. */
 size_t spot_model_train_bytes(const spot_scene_config *scene, const spot_model_config *cfg)
 {
-    spot_ctx c = { .ops = &spot_ops_cpu, .threads = 1 };
+    spot_ctx c = { .ops = &spot_ops_cpu, .threads = SPOT_MAX_LANES };
     spot_bytes needs;
 
     return count_training(&c, &needs, scene, cfg, false) ? 0 : needs.host;
