@@ -23,7 +23,7 @@ cat > program.py <<'PYTHON'
 import os, sys
 import numpy as np
 sys.path.insert(0, os.environ["EXAMPLE"])
-from predictor import serve
+from protocol import serve
 def logits(rgb):
     x = rgb.astype(int)
     noise = np.abs(np.diff(x, axis=2)).mean((1, 2, 3))

@@ -23,7 +23,7 @@ cat > program.py <<'PYTHON'
 import os, sys
 import numpy as np
 sys.path.insert(0, os.environ["EXAMPLE"])
-from predictor import serve
+from protocol import serve
 def is_speckled(rgb):
     ring = np.concatenate([rgb[:, 0], rgb[:, -1], rgb[:, :, 0], rgb[:, :, -1]], 1).astype(int)
     return (np.abs(np.diff(ring, axis=1)).max(2) > 40).sum(1) > 9     # an object that reaches the border changes it less often

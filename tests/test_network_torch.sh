@@ -11,7 +11,7 @@ export OMP_NUM_THREADS=1 PYTHONPATH=$PWD
 while read -r model side want; do
     "$python" network_models.py "$dir" "$model"
     "$1/test_predictor" "$dir/$model.safetensors" \
-        "$python ../tools/python/examples/predictor.py '$dir/$model.pt'" "$side" > "$dir/said"
+        "$python ../tools/python/examples/protocol.py '$dir/$model.pt'" "$side" > "$dir/said"
     [ "$(cut -d' ' -f1 "$dir/said" | paste -sd' ')" = "$want" ] || { echo "$model: $(cat "$dir/said"), not $want"; exit 1; }
     awk -v m="$model" '{ print m ": " $1 " numbers differ by " $2 } !($2 <= 1e-4) { bad = 1 } END { exit bad }' "$dir/said"
     rm "$dir/$model".*

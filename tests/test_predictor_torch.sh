@@ -10,7 +10,7 @@ trap 'rm -rf "$dir"' EXIT
 export OMP_NUM_THREADS=1
 "$python" predictor_models.py "$dir"
 while read -r model side want; do
-    "$1/test_predictor" "$dir/$model.safetensors" "$python ../tools/python/examples/predictor.py '$dir/$model.pt'" "$side" \
+    "$1/test_predictor" "$dir/$model.safetensors" "$python ../tools/python/examples/protocol.py '$dir/$model.pt'" "$side" \
         > "$dir/said"
     [ "$(cut -d' ' -f1 "$dir/said" | paste -sd' ')" = "$want" ] || { echo "$model: $(cat "$dir/said"), not $want"; exit 1; }
     awk -v model="$model" '!($2 <= 1e-4) { print model ": " $1 " numbers differ by " $2; bad = 1 } END { exit bad }' "$dir/said"

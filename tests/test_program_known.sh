@@ -14,7 +14,7 @@ cat >program.py <<END
 import sys
 sys.path.insert(0, "$(realpath "$tests/../tools/python/examples")")
 import numpy as np
-from predictor import serve
+from protocol import serve
 corner, factor = map(float, open(sys.argv[1]).read().split())
 def answer(rgb):
     x = rgb.astype(np.float64) / 255

@@ -220,7 +220,7 @@ def test_background_takes_any_function():
     assert found["turned_by_some_background"]["value"] == 1            # of 6 among 5 of each kind, one is of the other
     assert found["sets"]["plain"]["right"] == 4                        # grey looks bright
     Path("corner.py").write_text("import sys\nsys.path[:0] = [sys.argv[1], sys.argv[2]]\nimport numpy as np\n"
-                                 "from predictor import serve\nsource = open(sys.argv[2] + '/test_python.py').read()\n"
+                                 "from protocol import serve\nsource = open(sys.argv[2] + '/test_python.py').read()\n"
                                  "exec(source[source.index('def by_background'):source.index('def test_background_takes')])\n"
                                  "serve(lambda x: (*by_background(x), np.zeros((len(x), 0))))\n")
     here = Path(__file__).resolve().parent

@@ -51,7 +51,7 @@ def searched(**settings):
 def test_the_same_verdict_as_the_command():
     photos("old", 90, 3), photos("new", 60, 4)
     Path("colour.py").write_text("import sys\nsys.path.insert(0, sys.argv[1])\nimport numpy as np\n"
-                                 "from predictor import serve\nsource = open(sys.argv[2]).read()\n"
+                                 "from protocol import serve\nsource = open(sys.argv[2]).read()\n"
                                  "exec(source[source.index('def by_colour'):source.index('def searched')])\n"
                                  "serve(lambda x: (by_colour(x), np.zeros((len(x), 0)), np.zeros((len(x), 0))))\n")
     model = f"{sys.executable} colour.py {Path(__file__).resolve().parent.parent / 'tools/python/examples'} {__file__}"

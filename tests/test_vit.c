@@ -1,5 +1,5 @@
 /* test_vit.c - vision transformers by timm's names: what is read and what is refused. With arguments, FILES SIDE DIM OUTPUTS:
- * features and logits of FILES.rgb by FILES.safetensors against FILES.want (test_vit_torch.sh). */
+ * features and logits of FILES.rgb by FILES.safetensors against FILES.want (test_vit_torch.sh). ctest: both */
 #include "checks.h"
 
 #include <math.h>

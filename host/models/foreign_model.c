@@ -10,12 +10,11 @@
 
 #include "base/quote.h"
 #include "core/beside.h"
-#include "models/encoder_name.h"
 
 static const char *const ends[] = { ".onnx", ".pt2", ".ts" };
 static const char *const begins[] = { "timm:", "torchvision:", SPOT_PROGRAM_MODEL };
 
-static bool is_file(const char *text)
+bool spot_is_foreign_file(const char *text)
 {
     const size_t n = strlen(text);
 
@@ -30,7 +29,7 @@ bool spot_is_foreign(const char *text)
 {
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (!strncmp(text, begins[i], strlen(begins[i]))) return true;
-    return is_file(text);
+    return spot_is_foreign_file(text);
 }
 
 const char *spot_program_text(const char *weights, const char *command)
@@ -64,66 +63,4 @@ spot_status spot_foreign_line(spot_ctx *c, char **line, const char *text)
              there ? "" : "-c ", spot_quote(quoted[1], there ? path : installed), *text == '-' ? "./" : "",
              spot_quote(quoted[2], text));
     return SPOT_OK;
-}
-
-/* ---- its hash ---- */
-
-/* A ramp of colours, and random colours in cells of a quarter and a sixteenth of a side and of one pixel: integers alone. */
-void spot_own_picture(uint8_t *rgb, int side, int k)
-{
-    const int cell[SPOT_OWN_PICTURES] = { 0, side / 4 > 0 ? side / 4 : 1, side / 16 > 0 ? side / 16 : 1, 1 };
-
-    for (int y = 0; y < side; y++)
-        for (int x = 0; x < side; x++, rgb += 3) {
-            if (!k) {
-                rgb[0] = (uint8_t)(255 * x / side), rgb[1] = (uint8_t)(255 * y / side);
-                rgb[2] = (uint8_t)(255 - (rgb[0] + rgb[1]) / 2);
-                continue;
-            }
-            const int at[] = { x / cell[k], y / cell[k], k };
-            const spot_key colour = spot_key_of(at, sizeof at);
-            for (int i = 0; i < 3; i++) rgb[i] = (uint8_t)(colour.hi >> 8 * i);
-        }
-}
-
-static spot_status join_answers(spot_ctx *c, spot_key *key, spot_predictor *p)
-{
-    const spot_predictor_info *about = spot_predictor_about(p);
-    const size_t each = 3 * (size_t)about->side * (size_t)about->side, n = SPOT_OWN_PICTURES;
-    uint8_t *rgb = malloc(n * each);
-    float *logit = malloc(n * (size_t)(about->outputs + about->dim) * sizeof *logit);
-    float *embedding = about->dim && logit ? logit + n * (size_t)about->outputs : NULL;
-    spot_status s = rgb && logit ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %zu pictures", n);
-
-    for (int k = 0; k < SPOT_OWN_PICTURES && s == SPOT_OK; k++) spot_own_picture(rgb + (size_t)k * each, about->side, k);
-    if (s == SPOT_OK) s = spot_predict(c, p, &(spot_prediction){ rgb, (int)n, about->side, logit, embedding, NULL });
-    if (s == SPOT_OK)
-        *key = spot_key_join(*key, "answers", logit, n * (size_t)(about->outputs + about->dim) * sizeof *logit);
-    free(rgb), free(logit);
-    return s;
-}
-
-static spot_status join_file(spot_ctx *c, spot_key *key, const char *path)
-{
-    spot_key bytes;
-
-    SPOT_TRY(spot_weights_hash(c, &bytes, path));
-    *key = spot_key_join(*key, "file", &bytes, sizeof bytes);
-    return SPOT_OK;
-}
-
-spot_status spot_foreign_key(spot_ctx *c, spot_key *key, const char *text, spot_predictor *p)
-{
-    const char *first = strchr(text, ':'), *file = first ? strchr(first + 1, ':') : NULL;
-    char beside[PATH_MAX + 8];
-
-    *key = spot_key_of("", 0);
-    if (is_file(text)) {                       /* an ONNX model may have its weights in a second file */
-        SPOT_TRY(join_file(c, key, text));
-        snprintf(beside, sizeof beside, "%s.data", text);
-        return access(beside, R_OK) ? SPOT_OK : join_file(c, key, beside);
-    }
-    *key = spot_key_of(text, strlen(text));
-    if (!strncmp(text, SPOT_PROGRAM_MODEL, strlen(SPOT_PROGRAM_MODEL)) || !file) return join_answers(c, key, p);
-    return join_file(c, key, file + 1);
 }

@@ -5,13 +5,15 @@
 #ifndef SPOTTER_FOREIGN_MODEL_H
 #define SPOTTER_FOREIGN_MODEL_H
 
-#include "base/key.h"
-#include "spotter/predictor.h"
+#include <stdbool.h>
+
+#include "spotter/ctx.h"
 
 #define SPOT_PROGRAM_MODEL "program:"
 
 /* Whether a text names such a model: a word or a file that is there with one of these ends, or one of the words before ":". */
 bool spot_is_foreign(const char *text);
+bool spot_is_foreign_file(const char *text);
 
 /* The program of a model that has weights, a command, or neither: the command, or the weights where they are foreign. "": it is
  * none. */
@@ -20,13 +22,5 @@ const char *spot_program_text(const char *weights, const char *command);
 /* *line: the line of /bin/sh that runs it, malloc'd. The Python is $SPOTTER_PYTHON, else python3; the package is the one that
  * lies beside this program, else the one which that Python has installed. Nothing is loaded from the current directory. */
 spot_status spot_foreign_line(spot_ctx *c, char **line, const char *text);
-
-/* A hash of what the model is: the bytes of its files; of a program, its command and every bit of its answers to Spotter's own
- * pictures. p: the model, open. */
-spot_status spot_foreign_key(spot_ctx *c, spot_key *key, const char *text, spot_predictor *p);
-
-/* Picture k of SPOT_OWN_PICTURES, (side, side, 3): colours that are the same everywhere, by which a program is known. */
-enum { SPOT_OWN_PICTURES = 4 };
-void spot_own_picture(uint8_t *rgb, int side, int k);
 
 #endif

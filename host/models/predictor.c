@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "models/encoder_name.h"
 #include "models/finite.h"
 #include "models/foreign_model.h"
 #include "models/predictor_kinds.h"
+#include "models/weights_hash.h"
 
 enum { BATCH = 64, MOST_BATCH = 4096, MOST_SIDE = 4096 };
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "models/foreign_model.h"
+#include "spotter/predictor.h"
 
 static size_t size_of(const char *path)
 {

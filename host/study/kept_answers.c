@@ -11,7 +11,7 @@
 
 #include "base/key.h"
 #include "formats/safetensors.h"
-#include "models/foreign_model.h"
+#include "models/foreign_key.h"
 #include "store/store.h"
 
 enum { LOGITS, EMBEDDINGS, CHANNELS, ARRAYS, OWN = SPOT_OWN_PICTURES, MOST = 8, ROOM = 4 << 20, MOST_KEPT = 4096 };

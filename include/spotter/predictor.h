@@ -14,7 +14,7 @@
  * outputs, dim and channels are the same in every answer, n is the batch's. The end of its input asks it to end. Lines that it
  * writes to standard error go to the log. numpy.load and numpy.save seek in what they read and write, which a pipe cannot:
  * numpy.lib.format.read_array reads from an object that has nothing but read(), and numpy.save writes to an io.BytesIO.
- * tools/python/examples/predictor.py does so in ten lines, and has a network of PyTorch behind them.
+ * tools/python/examples/protocol.py does so in ten lines, and has a network of PyTorch behind them.
  *
  * Which program it is: the studies that store results (examine, background) know a program by its answers, not by its command.
  * A run keeps 4 pictures of Spotter's own and up to 8 of the study, with the program's answers to them

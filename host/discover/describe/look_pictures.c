@@ -11,6 +11,7 @@
 #include "discover/subject/subject_memory.h"
 #include "models/foreign_model.h"
 #include "spotter/model.h"
+#include "spotter/predictor.h"
 #include "worlds/picture_batches.h"
 
 /* Pictures per batch; a smaller first batch, to estimate the time early. */

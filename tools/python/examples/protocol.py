@@ -1,4 +1,4 @@
-"""predictor.py MODEL: a PyTorch classifier that answers Spotter; include/spotter/predictor.h has the protocol.
+"""protocol.py MODEL: a PyTorch classifier that answers Spotter; include/spotter/predictor.h has the protocol.
 
 MODEL is what torch.save wrote: a whole module, or the state dict of a torchvision ResNet-18, ResNet-34 or AlexNet. serve()
 needs nothing but NumPy; what follows it is for PyTorch: embeddings are the input of the last linear layer, channels
