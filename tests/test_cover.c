@@ -81,7 +81,7 @@ TEST(chance_is_that_of_equal_distributions)
     }
 }
 
-/* Of worlds of four classes, how often the interval holds the mean over all worlds. */
+/* The interval of a world of four classes holds the mean over all worlds as often as it says. */
 TEST(intervals_hold_what_they_say)
 {
     enum { WORLDS = 100, CLASSES = 4, D = 8, N = 40, M = 24 };

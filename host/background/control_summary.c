@@ -20,7 +20,7 @@ static double expected_turn(int n, int wrong, int k)
     return 1 - none;
 }
 
-/* Of one object: how many backgrounds of its own class it has, whether one turns it, and what as many of the suite would do. */
+/* One object: the number of backgrounds of its own class, whether one turns it, and how likely as many of the suite do. */
 typedef struct { int own; bool turned; double foreign; } controlled;
 
 static controlled control_of(const spot_background_responses *r, const spot_background_suite *s, int t)

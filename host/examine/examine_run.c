@@ -88,7 +88,7 @@ static bool result_holds(spot_work *w, const void *result)
         && spot_examine_is_program(&own, &v->program[r->model], &from, v->cfg->render.size, w->place.out, r->identity);
 }
 
-/* Of the open model. */
+/* The identity of the open model: of a program, with the hash of its answers. */
 static const char *identity_of(const run *v)
 {
     const spot_known_program *k = &v->program[v->open];
@@ -130,7 +130,7 @@ static void close_model(spot_ctx *c, run *v)
     v->open = -1;
 }
 
-/* What a program answers is stored under its answers, too. */
+/* Values of a program are stored under its answers, too, so that those of an older one are never taken for its own. */
 static void name_values(run *v, const spot_examine_source *from)
 {
     const char *identity = identity_of(v);

@@ -39,7 +39,7 @@ typedef struct { char conv[48], norm[48]; } spot_unit_name;   /* "layer1.0.conv1
 /* Units from first to last, one behind the other: two, or three of a bottleneck. down 0: the shortcut is the identity. */
 typedef struct { int first, last, down; } spot_block;
 
-/* What the names and shapes of a ResNet's weights tell. Widths of a stage are those of the stage before, doubled. */
+/* The form of a ResNet, by the names and shapes of its weights. Widths of a stage are those of the stage before, doubled. */
 enum { SPOT_STAGES = 4, SPOT_MOST_BOTTLENECK = 3 };
 typedef struct {
     int  count[SPOT_STAGES];                          /* blocks; 0: no such stage, and none behind it */

@@ -76,7 +76,7 @@ static spot_status check_values(spot_ctx *c, const float *v, const spot_model_te
     return SPOT_OK;
 }
 
-/* What fill_model reads, and marks of the tensors that it has read. */
+/* The file that fill_model reads, and marks of the tensors that it has read. */
 typedef struct { const spot_tensors *file; const char *path; const spot_weights_names *names; bool *read; } source;
 
 /* One tensor; want: as the file must have it. Counts of batches: old files lack them, and nothing reads them. A head without a

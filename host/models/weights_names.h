@@ -31,7 +31,7 @@ bool spot_weights_is_head(const char *name);
 /* "(64, 3, 7, 7)" */
 void spot_shape_words(char *text, size_t size, int rank, const int64_t *dim);
 
-/* What is not as in torchvision's file, for the log; empty where all is. */
+/* Words for the log about all that differs from torchvision's file; empty where nothing does. */
 void spot_weights_words(char *text, size_t size, const spot_weights_names *n);
 
 #endif

@@ -273,7 +273,7 @@ int spot_worst_pairs(spot_worst_pair *out, int most, const spot_background_respo
  * originals is not shown to be above a guess. */
 typedef enum { SPOT_DEPENDENCE_UNKNOWN, SPOT_DEPENDENCE_NOT_SHOWN, SPOT_DEPENDENCE_SHOWN } spot_background_dependence;
 
-/* What backgrounds of the object's own class turn, of the objects that are right on the original and have others of their
+/* Shares of objects that backgrounds of their own class turn, of those that are right on the original and have others of their
  * class. An object has as many of them as of the suite (N) where there are so many; they are blended as the suite's are. own:
  * the share that some of them turn, Wilson. foreign: the share to be expected where an object has as many of the suite's, drawn
  * without repetition: 1 - C(N - w, k) / C(N, k) for one that w of the N turn and that has k of its class. beyond: foreign less

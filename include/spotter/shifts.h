@@ -204,7 +204,7 @@ typedef struct {
     int classes;               /* that count; of a class by itself 1, or 0: it has too few pictures */
     int real, pictures;        /* their real and other pictures; at most 1,000 of a class */
     spot_interval density, coverage, precision, recall;        /* NaN where no class counts */
-    /* Of real pictures in place of the others, in the ratio of the two: what equal distributions have. */
+    /* The same four with real pictures in place of the others, in the ratio of the two: what equal distributions have. */
     double density_chance, coverage_chance, precision_chance, recall_chance;
 } spot_shift_cover;
 
