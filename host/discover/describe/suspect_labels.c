@@ -228,6 +228,18 @@ static spot_status run_search(spot_ctx *c, spot_findings *f, const spot_subject 
     return how == SPOT_OK ? keep_suspects(c, f, &q) : how;
 }
 
+double spot_suspects_pairs(const spot_ctx *c, const spot_subject *s)
+{
+    int *label = malloc(((size_t)s->n + 1) * sizeof *label), asked = 0;
+    double *threshold = malloc(2 * (size_t)s->classes * sizeof *threshold);
+
+    if (label && threshold && spot_confident_labels(c, label, threshold, s))
+        for (int i = 0; i < s->n; i++) asked += label[i] >= 0;
+    free(label);
+    free(threshold);
+    return (double)asked * voters_among(s);
+}
+
 spot_status spot_suspects_find(spot_ctx *c, spot_findings *f, const spot_subject *s)
 {
     int *own = malloc(3 * ((size_t)s->n + 1) * sizeof *own);

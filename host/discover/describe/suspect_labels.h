@@ -7,6 +7,9 @@
 /* Fills f->suspects, and the slices' numbers of them. Takes 64 MiB and some bytes a row beside the subject. */
 spot_status spot_suspects_find(spot_ctx *c, spot_findings *f, const spot_subject *s);
 
+/* Pairs of rows that spot_suspects_find compares, for an estimate of its time; 0 where it does nothing or memory is short. */
+double spot_suspects_pairs(const spot_ctx *c, const spot_subject *s);
+
 /* label (n): the class that confident learning gives each row in place of its own; -1: none. False where it is not known. */
 bool spot_confident_labels(const spot_ctx *c, int *label, double *threshold, const spot_subject *s);
 

@@ -4,23 +4,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "discover/describe/suspect_labels.h"
 #include "discover/proof/judge.h"
 #include "discover/search/vote.h"
 #include "discover/subject/attribute_rows.h"
 #include "study/chain.h"
 #include "study/reducer_timing.h"
 
-enum { SAMPLE = 2000, TRIED = 500 };   /* rows of the timed map and of the longer timed search; rows of the shorter one */
+enum { SAMPLE = 2000, TRIED = 500, LONG = 8000 };      /* rows of the timed map and search; of a shorter and a longer search */
 
 #define PATIENCE 1.2                   /* seconds after which no other method is tried */
 
-/* Takes rows of v at equal distances. */
-static spot_status sample_rows(spot_ctx *c, spot_arena *a, spot_view *few, const spot_view *v)
+/* Takes `rows` rows of v at equal distances, or all where it has fewer. */
+static spot_status sample_rows(spot_ctx *c, spot_arena *a, spot_view *few, const spot_view *v, int rows)
 {
     size_t d = (size_t)v->d;
 
     *few = *v;
-    few->n = v->n < SAMPLE ? v->n : SAMPLE;
+    few->n = v->n < rows ? v->n : rows;
     SPOT_TRY(SPOT_TAKE(c, a, few->feature, (size_t)few->n * d));
     SPOT_TRY(SPOT_TAKE(c, a, few->confidence, few->n));
     SPOT_TRY(SPOT_TAKE(c, a, few->image, few->n));
@@ -39,7 +40,19 @@ static int searches_of(const spot_proof_options *p)
     return p ? p->parts * (1 + p->chance) : 1;
 }
 
-typedef struct { int rows; double seconds, growth; } search_time;      /* seconds grow with rows to the power `growth` */
+typedef struct { double each, pair; } search_time;     /* seconds for each row, and for each pair of rows */
+
+static double seconds_of(const search_time *t, double n) { return t->each * n + t->pair * n * n; }
+
+/* The line and square through two times; the line alone where time grows more slowly than the rows, and the square alone where
+ * it grows faster than their square. */
+static search_time growth_of(int few, double first, int more, double second)
+{
+    const double n = few, m = more, pair = (second / m - first / n) / (m - n), most = second / (m * m);
+
+    if (!(pair > 0)) return (search_time){ second / m, 0 };
+    return pair < most ? (search_time){ second / m - pair * m, pair } : (search_time){ 0, most };
+}
 
 /* Times a search of the first rows; the lesser of two times if they are short, because another program may delay one. */
 static spot_status time_search(spot_ctx *c, spot_arena *a, double *seconds, const spot_view *v, const spot_points *at, int rows,
@@ -62,32 +75,37 @@ static spot_status time_search(spot_ctx *c, spot_arena *a, double *seconds, cons
     return SPOT_OK;
 }
 
-/* Some methods take time with the rows, others with their square: two sizes tell. Times below a hundredth tell nothing. */
+/* Some methods take time with the rows, others with their square, and some change from one to the other: the last two of up to
+ * three sizes tell. Times below a hundredth of a second tell nothing. longer: v with more rows; without rows: none is tried. */
 static spot_status time_searches(spot_ctx *c, spot_arena *a, search_time *t, const spot_view *v, const spot_points *at,
-                                 const spot_bdm_config *cfg)
+                                 const spot_view *longer, const spot_bdm_config *cfg)
 {
-    const int few = v->n < TRIED ? v->n : TRIED, more = v->n < SAMPLE ? v->n : SAMPLE;
-    double first;
+    const spot_points all = { .n = longer->n, .d = longer->d, .at = longer->feature, .objective = NAN };
+    int few = v->n < TRIED ? v->n : TRIED, more = v->n < SAMPLE ? v->n : SAMPLE;
+    double first, second;
 
-    *t = (search_time){ .rows = few, .growth = 1 };
-    SPOT_TRY(time_search(c, a, &t->seconds, v, at, few, cfg));
-    first = t->seconds;
+    SPOT_TRY(time_search(c, a, &first, v, at, few, cfg));
+    *t = (search_time){ first / few, 0 };
     if (more < 2 * few || first > PATIENCE / 16) return SPOT_OK;
-    t->rows = more;
-    SPOT_TRY(time_search(c, a, &t->seconds, v, at, more, cfg));
-    if (t->seconds > 0.01) t->growth = fmin(2, fmax(1, log(t->seconds / first) / log((double)more / few)));
+    SPOT_TRY(time_search(c, a, &second, v, at, more, cfg));
+    *t = second > 0.01 ? growth_of(few, first, more, second) : (search_time){ second / more, 0 };
+    if (longer->n < 2 * more || second > PATIENCE / 8) return SPOT_OK;
+    few = more, more = longer->n, first = second;
+    SPOT_TRY(time_search(c, a, &second, longer, &all, more, cfg));
+    *t = growth_of(few, first, more, second);
     return SPOT_OK;
 }
 
-/* views: of the features, and of the attributes if there are any. */
-static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, const spot_view *views,
+/* views: each of the features, and of the attributes if there are any; the second has more rows, or none. */
+static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, spot_view (*views)[2],
                                 const spot_discover_options *o, const spot_candidate *candidates, int count)
 {
+    const spot_view none = { .n = 0 };
     double start = spot_clock();
 
     for (int b = 0; b < o->bdms; b++) {
         const spot_bdm_config *cfg = &o->bdm[b];
-        const spot_view *v = &views[spot_by_table(o, b)];
+        const spot_view *v = &views[0][spot_by_table(o, b)];
         bool same = !o->attributes, reduces = !spot_embed_is_nothing(&cfg->embed);
         int maps = !reduces || spot_has_points_before(o->bdm, b, same) ? 0 : spot_is_seedless(&cfg->embed) ? 1 : o->seeds;
         spot_points points = { .n = v->n, .d = v->d, .at = v->feature, .objective = NAN };
@@ -96,12 +114,12 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, double *seconds, con
         search_time find;
         if (spot_clock() - start > PATIENCE) return SPOT_UNSUPPORTED;
         if (reduces) SPOT_TRY(spot_reducer_timing_take(c, a, &t, &points, v, &cfg->embed, true));
-        SPOT_TRY(time_searches(c, a, &find, v, &points, cfg));
+        SPOT_TRY(time_searches(c, a, &find, v, &points, reduces ? &none : &views[1][spot_by_table(o, b)], cfg));
         a->used = mark;
         for (int i = 0; i < count; i++) {
             const double n = spot_proof_share(o->proof) * candidates[i].n;
             *seconds += searches_of(o->proof) * (maps * spot_reducer_timing_seconds(&t, &cfg->embed, (int)n)
-                                                 + o->seeds * find.seconds * pow(n / find.rows, find.growth));
+                                                 + o->seeds * seconds_of(&find, n));
         }
     }
     return SPOT_OK;
@@ -116,14 +134,15 @@ static double pairs_of(const spot_proof_options *p, int n, double finders)
     return p->parts * found * ((1 - spot_proof_share(p)) * n + fmin(found, SPOT_FINDERS));
 }
 
-/* The votes of a proof: each judging row's nearest rows, once, however many searches there are. Timed: one half of v's rows
- * against the other. rows: of the subject. */
+/* The votes of a proof: each judging row's nearest rows, once, however many searches there are; and the neighbours of labels
+ * that may be wrong. Timed: one half of v's rows against the other. suspects: the pairs of rows that are compared for these
+ * neighbours; rows: of the subject. */
 static spot_status time_votes(spot_ctx *c, spot_arena *a, double *seconds, const spot_view *v, const spot_proof_options *p,
-                              const spot_candidate *candidates, int count, int rows)
+                              const spot_candidate *candidates, int count, int rows, double suspects)
 {
     const int half = v->n / 2, k = half ? spot_voters(half, p->neighbours) : 0;
     const spot_some_rows x = { v->feature, NULL, half }, y = { v->feature + (size_t)half * (size_t)v->d, NULL, half };
-    double start = spot_clock(), all = 0;
+    double start = spot_clock(), all = suspects;
     int *nearest;
 
     if (!half) return SPOT_OK;
@@ -143,6 +162,17 @@ static size_t votes_bytes(const spot_ctx *c, const spot_subject *s, const spot_p
          + (size_t)c->threads * 64 * ((size_t)s->d + 256 + (size_t)p->neighbours) * sizeof(float) + 4096;
 }
 
+/* Rows that may be searched longer: a class so large that the search itself takes more memory than the longer trial. */
+static int long_rows(const spot_candidate *largest) { return largest->n < 2 * LONG ? 0 : LONG; }
+
+static spot_status sample_views(spot_ctx *c, spot_arena *a, spot_view *to, const spot_view *all, const spot_discover_options *o,
+                                int rows)
+{
+    SPOT_TRY(sample_rows(c, a, &to[0], all, rows));
+    to[1] = (spot_view){ .n = 0 };
+    return o->attributes && rows ? spot_attribute_view(c, a, &to[1], o->attributes, &to[0]) : SPOT_OK;
+}
+
 static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, const spot_discover_options *o,
                           const spot_candidate *candidates, int count)
 {
@@ -150,22 +180,25 @@ static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, c
     const spot_candidate *largest = candidates;
     spot_candidate few;
     spot_status status;
-    spot_view all, some[2];
+    spot_view all, some[2][2];
     spot_arena a;
+    int more;
 
     for (int i = 1; i < count; i++)
         if (candidates[i].n > largest->n && (candidates[i].cls >= 0 || largest->n < SAMPLE)) largest = &candidates[i];
-    few = (spot_candidate){ largest->cls, largest->n < SAMPLE ? largest->n : SAMPLE, 1 };
+    more = long_rows(largest);
+    few = (spot_candidate){ largest->cls, more ? more : largest->n < SAMPLE ? largest->n : SAMPLE, 1 };
     *seconds = 0;
-    status = spot_arena_open(&quiet, &a, 2 * spot_group_needs(&quiet, s, o, &few, 1).host + SAMPLE * 256
+    status = spot_arena_open(&quiet, &a, 2 * spot_group_needs(&quiet, s, o, &few, 1).host + (size_t)(SAMPLE + more) * 256
                              + (o->proof ? votes_bytes(&quiet, s, o->proof) : 0)
-                             + (size_t)((largest->cls < 0 ? s->n : largest->n) + SAMPLE) * ((size_t)s->d + 8) * sizeof(float)
-                             + 4096);
+                             + (size_t)((largest->cls < 0 ? s->n : largest->n) + SAMPLE + more) * ((size_t)s->d + 8)
+                               * sizeof(float) + 4096);
     if (status == SPOT_OK) status = spot_subject_view(&quiet, &a, &all, s, largest->cls);
-    if (status == SPOT_OK) status = sample_rows(&quiet, &a, &some[0], &all);
-    if (status == SPOT_OK && o->attributes) status = spot_attribute_view(&quiet, &a, &some[1], o->attributes, &some[0]);
+    if (status == SPOT_OK) status = sample_views(&quiet, &a, some[0], &all, o, SAMPLE);
+    if (status == SPOT_OK) status = sample_views(&quiet, &a, some[1], &all, o, more);
     if (status == SPOT_OK) status = time_methods(&quiet, &a, seconds, some, o, candidates, count);
-    if (status == SPOT_OK && o->proof) status = time_votes(&quiet, &a, seconds, &some[0], o->proof, candidates, count, s->n);
+    if (status == SPOT_OK && o->proof)
+        status = time_votes(&quiet, &a, seconds, &some[0][0], o->proof, candidates, count, s->n, spot_suspects_pairs(c, s));
     if (status != SPOT_OK) *seconds = NAN;
     spot_arena_close(&a);
 }
