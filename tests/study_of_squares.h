@@ -47,7 +47,7 @@ static const spot_study squares = {
 
 static volatile sig_atomic_t stop;
 static int dies_at = -1, stops_at = -1, slow = 1000;   /* microseconds of a unit */
-static bool let_both;
+static bool let_both, shared;
 
 static spot_status compute(spot_ctx *c, spot_work *w, const int *unit, int n)
 {
@@ -71,7 +71,7 @@ static spot_status run(spot_ctx *c, spot_work *w, const char *dir, const config 
     snprintf(path, sizeof path, "%s/%s", root, dir);
     SPOT_TRY(spot_store_open(c, &store, path));
     *w = (spot_work){ .study = &squares, .config = g, .units = g->units,
-                      .place = { .out = path, .shard = shard, .shards = shards, .starts = 3, .beside = let_both },
+                      .place = { .out = path, .shard = shard, .shards = shards, .starts = 3, .beside = let_both, .shared = shared },
                       .prepare = prepare, .compute = compute };
     SPOT_TRY(spot_study_key(c, &squares, w->key, g));
     return spot_work_run(c, w);

@@ -1,6 +1,7 @@
-/* test_claim.c - two processes on the same units of a run. */
+/* test_claim.c - two processes on the same units of a run, and on the units of each other. */
 #define _DEFAULT_SOURCE                /* mkdtemp, usleep */
 #include <sys/wait.h>
+#include <time.h>
 
 #include "study_of_squares.h"
 
@@ -51,4 +52,88 @@ TEST_IN_FOLDER(a_second_process_is_named)
     snprintf(command, sizeof command, "cd %s/a/logs; touch -d '-30 seconds' far.jsonl; (sleep 1.5; touch far.jsonl) &", root);
     assert_int_equal(system(command), 0);
     CHECK_FAILS(&c, run(&c, &w, "a", &g, 0, 1), SPOT_USAGE, "run.claimed: far | numbers");
+}
+
+static int lines_with(const char *what, const char *files)
+{
+    char command[500];
+    int n = -1;
+    FILE *f;
+
+    snprintf(command, sizeof command, "cat %s/%s | grep -c '%s'", root, files, what);
+    f = popen(command, "r");
+    assert_int_equal(fscanf(f, "%d", &n), 1);
+    pclose(f);
+    return n;
+}
+
+static void write_claim(const char *dir, int unit, int pid, const char *host)
+{
+    char command[400];
+
+    snprintf(command, sizeof command, "mkdir -p %s/%s/claims && echo '%d %s %ld' >%s/%s/claims/n-%06d", root, dir, pid, host,
+             (long)time(NULL), root, dir, unit);
+    assert_int_equal(system(command), 0);
+}
+
+/* Shard 1 is a hundred times slower. Shard 0 takes its units, each is computed once, and the merged run is the same. */
+TEST_IN_FOLDER(a_shard_takes_the_units_of_a_slower_one)
+{
+    const config g = { NULL, 12, 1 };
+    spot_ctx c = check_ctx(1);
+    spot_work w;
+    pid_t child;
+
+    shared = true;
+    slow = 1000;
+    child = fork();
+    if (!child) {
+        slow = 300000;
+        _exit(run(&c, &w, "s", &g, 1, 2) != SPOT_OK);
+    }
+    usleep(100000);
+    assert_int_equal(run(&c, &w, "s", &g, 0, 2), SPOT_OK);
+    assert_true(w.planned == 6 && w.own == 6 && w.done > 6 && w.done < 12);
+    int how, by_this = w.done;
+    waitpid(child, &how, 0);
+    assert_true(WIFEXITED(how) && !WEXITSTATUS(how));
+    assert_int_equal(lines_with("\"event\":\"done\"", "s/logs/*"), 12);
+    assert_int_equal(lines_with("\"event\":\"done\"", "s/logs/1-of-2*"), 12 - by_this);
+    assert_int_not_equal(access(in_root("s/claims"), F_OK), 0);
+    assert_int_equal(run(&c, &w, "alone", &(config){ NULL, 12, 1 }, 0, 1), SPOT_OK);
+    char command[400];
+    snprintf(command, sizeof command, "diff -r %s/s/segments %s/alone/segments", root, root);
+    assert_int_equal(system(command), 0);
+    shared = false;
+}
+
+/* Units 1 and 8 are claimed by a process of this host that is gone and by one that lives; 9 by one of a host without a log. */
+TEST_IN_FOLDER(a_claim_holds_as_long_as_its_process_lives)
+{
+    const config g = { NULL, 10, 1 };
+    spot_ctx c = check_ctx(1);
+    char host[64] = "";
+    spot_work w;
+    const pid_t gone = fork(), lives = gone ? fork() : 0;
+
+    if (!gone) _exit(0);
+    if (!lives) sleep(60), _exit(0);
+    waitpid(gone, NULL, 0);
+    gethostname(host, sizeof host - 1);
+    shared = true;
+    slow = 1000;
+    write_claim("h", 1, gone, host);
+    write_claim("h", 8, lives, host);
+    write_claim("h", 9, 1, "far");
+    assert_int_equal(run(&c, &w, "h", &g, 0, 1), SPOT_OK);
+    assert_int_equal(w.done, 9);
+    assert_int_not_equal(access(in_root("h/segments/000/n-000008.json"), F_OK), 0);
+    assert_int_equal(lines_with(host, "h/claims/*"), 1);
+    kill(lives, SIGKILL);
+    waitpid(lives, NULL, 0);
+    assert_int_equal(run(&c, &w, "h", &g, 0, 1), SPOT_OK);
+    assert_int_equal(w.already, 9);
+    assert_int_equal(w.done, 1);
+    assert_int_not_equal(access(in_root("h/claims"), F_OK), 0);
+    shared = false;
 }

@@ -59,6 +59,25 @@ JOB_COMPLETION_INDEX=0 A_ID=0                    | --shard auto/3   | 2 |
                                                  | --shard auto     | 2 |
 END
 
+# --- Two shards of a run that share its ECs and a base model: one trains it, a killed one leaves its ECs to the other.
+sed 's/^model: *{/&base: {images: 64, epochs: 1}, /' "$dir/tiny.yaml" >"$dir/based.yaml"
+"$spotter" sweep "$dir/based.yaml" --no-pictures --threads 1 --out "$dir/sole" >"$dir/out" 2>&1 </dev/null || fail "$(cat "$dir/out")"
+both() { "$spotter" sweep "$dir/based.yaml" --no-pictures --threads 1 --out "$dir/both" --shared --shard "$1/2" >"$dir/both$1" 2>&1; }
+both 1 </dev/null & other=$!
+both 0 </dev/null || fail "shard 0 of a shared run: $(cat "$dir/both0")"
+wait $other || fail "shard 1 of a shared run: $(cat "$dir/both1")"
+[ "$(cat "$dir"/both/logs/* | grep -c '"event":"base"')" = 1 ] || fail "two processes trained the base model"
+[ "$(cat "$dir"/both/logs/* | grep -c '"event":"done"')" = 12 ] || fail "an EC was computed twice, or never"
+diff -r "$dir/sole/segments" "$dir/both/segments" || fail "a shared run has other segments"
+[ ! -e "$dir/both/claims" ] || fail "claims stay: $(ls "$dir/both/claims")"
+rm -r "$dir"/both/segments/000/ec-0000{01,07,08}.json
+mkdir "$dir/both/claims"
+echo "999999999 $(uname -n) $(date +%s)" >"$dir/both/claims/ec-000008"
+both 0 </dev/null || fail "a shared run again: $(cat "$dir/both0")"
+grep -q '^3 ECs done now in .*, of its own part or of others; 5 of its 6 were done before' "$dir/both0" || fail "$(cat "$dir/both0")"
+diff -r "$dir/sole/segments" "$dir/both/segments" || fail "a shared run that continues has other segments"
+[ ! -e "$dir/both/claims" ] || fail "claims stay: $(ls "$dir/both/claims")"
+
 # --- Time is up: 75 in time, whatever is going on, and not when everything fits.
 start=$(now)
 "$spotter" sweep "$dir/long.yaml" --no-pictures --threads 1 --max-seconds 2 --out "$dir/slow" >"$dir/out" 2>"$dir/err"

@@ -34,7 +34,10 @@ static const cli_row table[] = {
               "JOB_COMPLETION_INDEX. Without --shard, a Slurm array sets I and N, and the tasks of one srun share their part" },
     CLI_SWEEP_ROWS,
     { "gpus",   0,   "LIST", CLI_CALL, .read = read_gpus, .flags = CLI_STAYS,
-      .help = "one process for each GPU of the list: all, or numbers such as 0,1,3; the processes share ECs and cores" },
+      .help = "one process for each GPU of the list: all, or numbers such as 0,1,3; the processes share ECs (as with --shared) "
+              "and cores" },
+    { "shared", 0,   NULL, CLI_ON, CLI_AT(study.place.shared),
+      .help = "a shard that has done its own part takes ECs of the others, which work in the same DIR" },
     { "max-seconds", 0, "N", CLI_INT, CLI_AT(study.max_seconds), 1, 10000000, .flags = CLI_STAYS,
       .help = "time limit: the program ends within N seconds, with exit code 75; it starts no EC that would take longer" },
     { "starts", 0,   "N", CLI_INT, CLI_AT(study.place.starts), 0, 1000000, .preset = "5",
@@ -91,17 +94,20 @@ static spot_status end_run(spot_ctx *c, spot_status s, const sweep_flags *o, con
     return cli_study_end(c, s, &o->study, &run, CLI_COUNTS({ "failed", r->failed }, { "not_learned", r->not_learned }));
 }
 
-static void log_summary(spot_ctx *c, const spot_sweep_report *r, const char *out)
+static void log_summary(spot_ctx *c, const spot_sweep_report *r, const spot_run_place *place)
 {
     char time[32], failed[40] = "", learned[64] = "";
     spot_quoted quoted;
 
     if (r->failed) snprintf(failed, sizeof failed, ", %d failed", r->failed);
     if (r->not_learned) snprintf(learned, sizeof learned, ", %d did not learn their blindspots", r->not_learned);
-    if (r->done || r->failed)
+    if ((r->done || r->failed) && place->shared)
+        spot_log(c, SPOT_LOG_INFO, "%d EC%s done now in %s, of its own part or of others; %d of its %d were done before%s%s",
+                 r->done, r->done == 1 ? "" : "s", cli_duration(time, r->seconds), r->already, r->planned, failed, learned);
+    else if (r->done || r->failed)
         spot_log(c, SPOT_LOG_INFO, "%d of %d ECs done, %d of them now in %s%s%s", r->already + r->done, r->planned, r->done,
                  cli_duration(time, r->seconds), failed, learned);
-    if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, spot_quote(quoted, out));
+    if (r->already + r->done) spot_log(c, SPOT_LOG_INFO, "tables: %s tables %s", cli_program, spot_quote(quoted, place->out));
 }
 
 static void log_shard(spot_ctx *c, const sweep_flags *o, const spot_config *cfg)
@@ -163,7 +169,7 @@ static int run_sweep(int argc, char **argv)
         report.seconds = spot_clock() - since;
         if (code) end_run(&c, status_of(code), &o, &report);
         else s = end_run(&c, s, &o, &report);
-        if (!o.study.json && report.planned) log_summary(&c, &report, o.study.place.out);
+        if (!o.study.json && report.planned) log_summary(&c, &report, &o.sweep.place);
     }
     spot_memory_close(&cfg.memory);
     if (s != SPOT_OK || !code) return cli_close(&c, s);

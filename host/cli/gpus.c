@@ -224,7 +224,7 @@ static spot_status start_all(spot_ctx *c, child *k, int n, const spot_sweep_opti
 
     for (int i = 0; i < n && s == SPOT_OK; i++) {
         char shard[48], threads[16];
-        const char *more[] = { "--gpus", "none", "--json", "--shard", shard, "--threads", threads,
+        const char *more[] = { "--gpus", "none", "--json", "--shared", "--shard", shard, "--threads", threads,
                                "--device", m->device };
         char **words = words_of(argc, argv, more, (int)(sizeof more / sizeof *more));
         snprintf(shard, sizeof shard, "%d/%d", o->place.shard * n + i, o->place.shards * n);

@@ -5,6 +5,7 @@
  *     DIR/segments/000/ec-000012.json   one result segment per EC, whole or absent; a folder per thousand ECs
  *     DIR/pictures/000/ec-000012-0-<method>.png
  *     DIR/logs/<I>-of-<N>-<host>-<pid>.jsonl   one file per process of shard I of N; no two processes share a file
+ *     DIR/claims/ec-000012       units that living processes compute, where shards share units (study/unit_claim.h)
  *     DIR/results.sqlite         derived from the segments at any time
  *
  * The name of a value is a hash of its settings, the key of its source, and the version of the numbers. A file is written

@@ -161,6 +161,16 @@ static double look_at_log(spot_ctx *c, void *user, const spot_claimant *p)
     return alive;
 }
 
+bool spot_claim_works(spot_ctx *c, const spot_work *w, const spot_claimant *p)
+{
+    const spot_claimant own = spot_claim_now();
+    spot_work whole = *w;
+
+    if (!strcmp(p->host, own.host)) return p->pid != own.pid && is_here(p);
+    whole.place.shard = 0, whole.place.shards = 1;
+    return (double)time(NULL) - look_at_log(c, &whole, p) < SPOT_CLAIM_SILENCE;
+}
+
 spot_status spot_work_claim(spot_ctx *c, const spot_work *w)
 {
     spot_work same = *w;

@@ -29,6 +29,9 @@ typedef struct {
  * warning. */
 spot_status spot_claim_check(spot_ctx *c, const spot_claim_place *at, const spot_claimant *p);
 
+/* Whether the process still works on this run, by what is known at once: on this host by the process, elsewhere by its log. */
+bool spot_claim_works(spot_ctx *c, const spot_work *w, const spot_claimant *p);
+
 /* The marks of a run directory are its logs, which a living process touches every 15 s: one that began and did not end holds
  * the units that its start line names. A shard is never stopped: shards share a directory, and a scheduler may start one again
  * while the old one still dies. */

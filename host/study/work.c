@@ -15,6 +15,7 @@
 #include "study/frame.h"
 #include "study/run_claim.h"
 #include "study/run_log.h"
+#include "study/unit_claim.h"
 
 /* Whether here's results may take the place of the saved ones: what a unit's result was made of stays in the cache. */
 static bool may_follow(char *words, size_t size, const spot_config_kind *k, const void *saved, const void *here)
@@ -109,18 +110,25 @@ static void count_result(spot_ctx *c, spot_work *w, int unit, const void *result
     if (w->take) w->take(c, w, result);
 }
 
-/* Counts the unit's result if it is there and still holds. */
-static spot_status find_result(spot_ctx *c, spot_work *w, int unit, void *result, bool *found)
+/* Whether the unit's result is there and still holds. */
+static spot_status read_result(spot_ctx *c, spot_work *w, int unit, void *result, bool *found)
 {
     spot_frame f;
 
     SPOT_TRY(spot_frame_read(c, w->study, w->place.out, unit, result, &f));
     *found = f.state == SPOT_SEGMENT_WHOLE && f.numbers == w->study->numbers && !strcmp(f.config, w->key)
           && (!w->holds || w->holds(w, result));
-    if (*found) count_result(c, w, unit, result);
     if (f.state != SPOT_SEGMENT_DAMAGED) return SPOT_OK;
     spot_log(c, SPOT_LOG_WARN, "%s; it is computed again", f.why);
     if (w->log) spot_run_log_write(w->log, "damaged", unit, NAN, f.why);
+    return SPOT_OK;
+}
+
+/* The same; the result counts. */
+static spot_status find_result(spot_ctx *c, spot_work *w, int unit, void *result, bool *found)
+{
+    SPOT_TRY(read_result(c, w, unit, result, found));
+    if (*found) count_result(c, w, unit, result);
     return SPOT_OK;
 }
 
@@ -159,13 +167,33 @@ void spot_work_skip(spot_work *w, int unit, spot_status s, const char *message)
 
 /* ---- the plan ---- */
 
+static int compare_units(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+
+/* Units of other shards without a segment: of the next shard first, and of each shard the last one first, because its own
+ * process comes to it last. What others have done since is found when a unit is claimed. */
+static spot_status list_others(spot_ctx *c, spot_work *w)
+{
+    int *there, n, from, to;
+
+    SPOT_TRY(spot_frame_list(c, w->study, w->place.out, &there, &n));
+    for (int k = 1; k < w->place.shards; k++) {
+        spot_shard_range(&from, &to, (w->place.shard + k) % w->place.shards, w->place.shards, w->units);
+        for (int i = to - 1; i >= from; i--)
+            if (!bsearch(&i, there, (size_t)n, sizeof *there, compare_units)) w->missing[w->missing_count++] = i;
+    }
+    free(there);
+    for (int i = w->own; i < w->missing_count && w->miss; i++) SPOT_TRY(w->miss(c, w, w->missing[i]));
+    return SPOT_OK;
+}
+
 static spot_status list_missing(spot_ctx *c, spot_work *w, void *result)
 {
     int from, to;
 
     spot_shard_range(&from, &to, w->place.shard, w->place.shards, w->units);
-    w->missing = malloc(((size_t)(to - from) + 1) * sizeof *w->missing);
-    if (!w->missing) return spot_fail(c, SPOT_NOMEM, "no memory to plan %d %s", to - from, w->study->units);
+    w->missing = malloc(((size_t)w->units + 1) * sizeof *w->missing);
+    if (!w->missing) return spot_fail(c, SPOT_NOMEM, "no memory to plan %d %s", w->units, w->study->units);
     for (int i = from; i < to; i++) {
         bool found;
         SPOT_TRY(spot_check_stop(c));          /* reading thousands of segments can be slow */
@@ -176,7 +204,8 @@ static spot_status list_missing(spot_ctx *c, spot_work *w, void *result)
         if (w->miss) SPOT_TRY(w->miss(c, w, i));
         w->missing[w->missing_count++] = i;
     }
-    return SPOT_OK;
+    w->own = w->missing_count;
+    return w->place.shared ? list_others(c, w) : SPOT_OK;
 }
 
 static spot_status plan_shard(spot_ctx *c, spot_work *w)
@@ -185,7 +214,7 @@ static spot_status plan_shard(spot_ctx *c, spot_work *w)
     spot_status s = result ? list_missing(c, w, result) : SPOT_NOMEM;
 
     spot_frame_free(w->study, result);
-    w->batch = 1;
+    w->batch = w->least = 1;
     return s;
 }
 
@@ -256,30 +285,80 @@ static spot_status compute_batch(spot_ctx *c, spot_work *w, const int *unit, int
 void spot_work_tell_within(spot_ctx *c, const spot_work *w, double more, const char *note)
 {
     const double planned = w->planned;
-    const double done = w->missing_count && w->tried >= w->missing_count ? planned : w->already + w->done + more;
+    const double done = w->missing_count && w->tried >= w->own ? planned : fmin(planned, w->already + w->done + more);
 
     spot_tell(c, w->study->name, -1, w->run * planned + done, (w->runs > 1 ? w->runs : 1) * planned, note);
 }
 
 void spot_work_tell(spot_ctx *c, const spot_work *w, const char *note) { spot_work_tell_within(c, w, 0, note); }
 
+/* *mine: the unit has no segment, and no other process computes it. own: it is one of this shard, so its result counts. */
+static spot_status claim_unit(spot_ctx *c, spot_work *w, int unit, bool own, bool *mine)
+{
+    bool done = false;
+    void *result;
+    spot_status s;
+
+    SPOT_TRY(spot_unit_claim(c, w, unit, mine));
+    if (!*mine) return SPOT_OK;
+    result = new_result(c, w);
+    s = result ? (own ? find_result : read_result)(c, w, unit, result, &done) : SPOT_NOMEM;
+    spot_frame_free(w->study, result);
+    *mine = s == SPOT_OK && !done;
+    if (!*mine) spot_unit_release(w, unit);
+    return s;
+}
+
+/* Takes the next batch from w->missing, from w->tried on: *n units. *looked: entries of w->missing that it went through. Of a
+ * shared run a batch shrinks towards the end, so that the last processes end together. */
+static spot_status take_batch(spot_ctx *c, spot_work *w, int *unit, int *n, int *looked)
+{
+    const int left = w->missing_count - w->tried, share = (left + 2 * w->place.shards - 1) / (2 * w->place.shards);
+    int most = w->batch;
+
+    if (w->place.shared && most > share) most = share > w->least ? share : w->least;
+    *n = 0;
+    for (*looked = 0; *looked < left && *n < most; (*looked)++) {
+        const int next = w->missing[w->tried + *looked];
+        bool mine = true;
+        if (w->place.shared) SPOT_TRY(claim_unit(c, w, next, w->tried + *looked < w->own, &mine));
+        if (mine) unit[(*n)++] = next;
+    }
+    return SPOT_OK;
+}
+
+/* unit (w->batch): scratch. */
+static spot_status compute_batches(spot_ctx *c, spot_work *w, int *unit)
+{
+    double pace = 0;
+    int n, looked;
+
+    for (w->tried = 0; w->tried < w->missing_count; w->tried += looked) {
+        spot_status s = take_batch(c, w, unit, &n, &looked);
+        if (s == SPOT_OK && n) s = check_time(c, w, n, pace);
+        if (s == SPOT_OK && n) s = compute_batch(c, w, unit, n);
+        for (int i = 0; i < n && w->place.shared; i++) spot_unit_release(w, unit[i]);
+        SPOT_TRY(s);
+        if (n) pace = (spot_clock() - w->batch_since) / n;
+    }
+    return SPOT_OK;
+}
+
 static spot_status compute_all(spot_ctx *c, spot_work *w)
 {
     char platform[512];
-    double pace = 0;
-    int n;
+    spot_status s = SPOT_OK;
+    int *unit;
 
     if (!w->missing_count) return SPOT_OK;
     spot_run_makers_look(c, w->place.out, spot_platform(c, platform, sizeof platform));
-    if (w->begin) SPOT_TRY(w->begin(c, w));
-    for (w->tried = 0; w->tried < w->missing_count; w->tried += n) {
-        n = w->missing_count - w->tried < w->batch ? w->missing_count - w->tried : w->batch;
-        SPOT_TRY(check_time(c, w, n, pace));
-        SPOT_TRY(compute_batch(c, w, &w->missing[w->tried], n));
-        pace = (spot_clock() - w->batch_since) / n;
-    }
-    spot_work_tell(c, w, "");
-    return SPOT_OK;
+    if (w->place.shared) SPOT_TRY(spot_unit_claims_open(c, w));
+    if (w->begin) s = w->begin(c, w);
+    unit = s == SPOT_OK ? malloc((size_t)w->batch * sizeof *unit) : NULL;
+    if (s == SPOT_OK) s = unit ? compute_batches(c, w, unit) : spot_fail(c, SPOT_NOMEM, "no memory for a batch");
+    free(unit);
+    if (s == SPOT_OK) spot_work_tell(c, w, "");
+    return s;
 }
 
 /* Only a shard that finds every unit done derives, such as the last one: the others would read all segments for nothing. This
@@ -332,6 +411,7 @@ spot_status spot_work_run(spot_ctx *c, spot_work *w)
     if (!w->log) w->log = &own;
     spot_run_log_open(c, w->log, w->place.out, w->place.shard, w->place.shards);
     s = run_all(c, w);
+    spot_unit_claims_close(c, w);
     if (s == SPOT_STOPPED) s = check_starts(c, w);
     spot_run_log_end(w->log, s, spot_clock() - w->since, s ? spot_message(c, s) : NULL);
     spot_run_log_close(w->log);

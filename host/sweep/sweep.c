@@ -12,6 +12,7 @@
 #include "spotter/sweep.h"
 #include "store/embedding.h"
 #include "store/pixel_cache.h"
+#include "study/unit_claim.h"
 #include "sweep/encoder_view.h"
 #include "sweep/pipeline.h"
 #include "sweep/retention.h"
@@ -101,15 +102,16 @@ static int shared_ecs(const spot_config *cfg, const spot_sweep_options *o)
     return o->limit && o->limit < cfg->ecs ? o->limit : cfg->ecs;
 }
 
-/* Draws every EC of the shard and, for a new run, opens the files that it names, so that it fails before a directory is made.
- * A finished run needs no files any more. */
+/* Draws every EC that this process may compute and, for a new run, opens the files that it names, so that it fails before a
+ * directory is made. A finished run needs no files any more. */
 static spot_status check_ecs(spot_ctx *c, const spot_config *cfg, const spot_sweep_options *o)
 {
     char path[1200];
     int from, to;
     spot_ec ec;
 
-    spot_shard_range(&from, &to, o->place.shard, o->place.shards, shared_ecs(cfg, o));
+    spot_shard_range(&from, &to, o->place.shared ? 0 : o->place.shard, o->place.shared ? 1 : o->place.shards,
+                     shared_ecs(cfg, o));
     for (int i = from; i < to; i++)
         SPOT_TRY(spot_ec_draw(c, &ec, spot_config_scene(cfg, (uint32_t)i), cfg->seed, (uint32_t)i));
     snprintf(path, sizeof path, "%s/config.yaml", o->place.out);
@@ -127,11 +129,25 @@ static spot_status choose_layout(spot_ctx *c, spot_work *w)
     SPOT_TRY(spot_sweep_encoder_open(c, &run->encoder, run->cfg));
     SPOT_TRY(spot_layout_of(c, &run->layout, run->cfg, &run->source, run->encoder, v->o, n, v->rows));
     w->batch = run->layout.wave;
+    w->least = run->layout.at_once;
     run->planned = w->planned;
     return spot_check_room(c, &run->layout, run->cfg, &run->source, v->o, n, v->rows);
 }
 
 /* ---- the waves ---- */
+
+/* Of processes that share the run one trains the base model; the others wait for its file. */
+static spot_status make_base(spot_ctx *c, spot_work *w)
+{
+    sweep *v = w->user;
+    spot_status s;
+
+    if (!w->place.shared || !v->run.cfg->model.base.images) return spot_pipeline_base(c, &v->arena, &v->run);
+    SPOT_TRY(spot_unit_wait(c, w, SPOT_UNIT_BEFORE));
+    s = spot_pipeline_base(c, &v->arena, &v->run);
+    spot_unit_release(w, SPOT_UNIT_BEFORE);
+    return s;
+}
 
 static spot_status begin_waves(spot_ctx *c, spot_work *w)
 {
@@ -144,7 +160,7 @@ static spot_status begin_waves(spot_ctx *c, spot_work *w)
     v->ec_run = calloc((size_t)w->batch, sizeof *v->ec_run);
     if (!v->ec_run) return spot_fail(c, SPOT_NOMEM, "no memory for a wave of %d ECs; lower --wave", w->batch);
     SPOT_TRY(spot_arena_open(c, &v->arena, v->run.layout.arena));
-    return spot_pipeline_base(c, &v->arena, &v->run);
+    return make_base(c, w);
 }
 
 /* Writes the EC's segment. An EC in trouble is left for the next run. */
@@ -166,7 +182,7 @@ static spot_status compute_wave(spot_ctx *c, spot_work *w, const int *index, int
     size_t mark = v->arena.used;
     spot_status s;
 
-    v->run.before = w->already + w->tried;
+    v->run.before = w->already + (w->tried < w->own ? w->tried : w->own);
     s = spot_pipeline(c, &v->arena, &v->run, v->ec_run, index, n);
     v->arena.used = mark;
     for (int i = 0; i < n; i++) {

@@ -86,15 +86,15 @@ static spot_status worker_needs(spot_ctx *c, spot_bytes *needs, const spot_confi
 static int within(int n, int most) { return n < most ? n : most > 1 ? most : 1; }
 
 /* ECs that a GPU trains at once: two of the paper's (width 64, 224 pixels, batch 256), so that it has work while one model is
- * written to the disk; more where a step is small, because such a step leaves most of the GPU idle, but not more than threads
- * to feed them. How many are best was not measured. */
-static int trainings_on_gpu(const spot_ctx *c, const spot_config *cfg, const spot_source *source)
+ * written to the disk; more where a step is small, because such a step leaves most of the GPU idle, whether or not there
+ * are as many threads: a thread waits for its GPU most of the time. How many are best was not measured. */
+static int trainings_on_gpu(const spot_config *cfg, const spot_source *source)
 {
     enum { PAPERS = 2, MOST = 16 };
     double step = cfg->model.width / 64.0 * (source->scene.size / 224.0) * sqrt(cfg->model.batch / 256.0);
     double n = ceil(PAPERS / step);
 
-    return (int)fmin(n, c->threads > PAPERS ? fmin(c->threads, MOST) : PAPERS);
+    return (int)fmin(n, MOST);
 }
 
 /* A wave has at most `most` ECs, and waves are nearly equally long: a short wave takes nearly as long as a full one. */
@@ -129,7 +129,7 @@ static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config 
                                  const spot_sweep_options *o, int ecs, int rows)
 {
     int wide = o->wave ? o->wave : c->device ? even_wave(ecs, 32) : 1;
-    int abreast = o->at_once ? o->at_once : c->device ? trainings_on_gpu(c, cfg, source) : 1;
+    int abreast = o->at_once ? o->at_once : c->device ? trainings_on_gpu(cfg, source) : 1;
     size_t left;
 
     l->resident = 0;

@@ -97,6 +97,9 @@ typedef struct {
     int    starts;             /* a shard that was started this often and stopped with nothing kept ends in SPOT_DEVICE; else a
                                   scheduler would restart it for ever; 0: no limit */
     bool   beside;             /* another process may compute the same units at the same time; else it stops this one */
+    bool   shared;             /* other shards work in the same directory: units are claimed one by one (unit_claim.h, beside
+                                  work.c), and a shard that has done its own takes those that no other one has begun. Only
+                                  studies whose functions take any unit may set it */
 } spot_run_place;
 
 /* SPOT_USAGE without a directory, or for a shard that is none of them. */
@@ -129,9 +132,10 @@ struct spot_work {
     spot_status (*derive)(spot_ctx *c, spot_work *w);
 
     /* spot_work_run fills the rest. */
-    int   *missing;            /* (missing_count) units of this shard, ascending */
-    int    missing_count;
+    int   *missing;            /* (missing_count) units of this shard, ascending; of a shared run the others' follow */
+    int    missing_count, own; /* own: those of this shard */
     int    batch;              /* units per call of compute; 1 unless prepare sets more */
+    int    least;              /* units of a shared run that are claimed together at its end; 1 unless prepare sets more */
     int    tried;              /* missing units before the present batch */
     int    planned, already;   /* units of this shard; those with a result before */
     int    done, failed;       /* computed now; failed now or before, or skipped */

@@ -265,7 +265,7 @@ class RowClaimOptions(ct.Structure):
 
 class RunPlace(ct.Structure):
     _fields_ = [("out", ct.c_char_p), ("shard", ct.c_int), ("shards", ct.c_int), ("seconds", ct.c_double), ("starts", ct.c_int),
-                ("beside", ct.c_bool)]
+                ("beside", ct.c_bool), ("shared", ct.c_bool)]
 
 
 class BackgroundOptions(ct.Structure):
