@@ -140,6 +140,108 @@ TEST(slow_chains_and_equal_distances)
     for (int q = 0; q < 2; q++) check_tree(&jobs[q]), free(jobs[q].merge);
 }
 
+/* ---- the rounds by plain loops ---- */
+
+typedef struct { double *mean, *size, *cost; int *near; bool *stale; } plain;
+
+static void find_plainly(plain *p, int s, int n, int d)
+{
+    p->near[s] = -1;
+    for (int o = 0; o < n; o++) {
+        double sum = 0, cost;
+        if (o == s || !p->size[o]) continue;
+        for (int j = 0; j < d; j++) {
+            const double u = p->mean[o * d + j] - p->mean[s * d + j];
+            sum = fma(u, u, sum);
+        }
+        cost = p->size[s] * p->size[o] / (p->size[s] + p->size[o]) * sum;
+        if (p->near[s] < 0 || cost < p->cost[s]) p->near[s] = o, p->cost[s] = cost;
+    }
+    p->stale[s] = false;
+}
+
+static void merge_plainly(plain *p, int a, int b, int d)
+{
+    const double all = p->size[a] + p->size[b];
+    for (int j = 0; j < d; j++)
+        p->mean[a * d + j] = (p->size[a] * p->mean[a * d + j] + p->size[b] * p->mean[b * d + j]) / all;
+    p->size[a] = all, p->size[b] = 0;
+}
+
+static int by_height(const void *a, const void *b)
+{
+    const spot_ward_merge *p = a, *q = b;
+    if (p->height != q->height) return p->height < q->height ? -1 : 1;
+    return p->a != q->a ? p->a - q->a : p->b - q->b;
+}
+
+/* All distances of every round in fp64; a cluster keeps its nearest until that one or itself merges. */
+static void fit_plainly(spot_ward_merge *merge, const float *x, int n, int d)
+{
+    plain p = { malloc((size_t)n * d * sizeof(double)), malloc(n * sizeof(double)), malloc(n * sizeof(double)),
+                malloc(n * sizeof(int)), malloc(n) };
+    bool *merged = malloc((size_t)n);
+    int merges = 0, before;
+    for (int i = 0; i < n; i++) {
+        p.size[i] = 1, p.stale[i] = true;
+        for (int j = 0; j < d; j++) p.mean[i * d + j] = (double)x[i * d + j] - x[j];
+        for (int o = 0; o < i && p.size[i]; o++)
+            if (p.size[o] && !memcmp(x + i * d, x + o * d, (size_t)d * sizeof *x))
+                p.size[o]++, p.size[i] = 0, merge[merges++] = (spot_ward_merge){ o, i, 0 };
+    }
+    while (merges < n - 1) {
+        for (int s = 0; s < n; s++)
+            if (p.size[s] > 0 && p.stale[s]) find_plainly(&p, s, n, d);
+        before = merges;
+        memset(merged, 0, (size_t)n);
+        for (int s = 0; s < n; s++)
+            if (p.size[s] > 0 && p.near[s] > s && p.near[p.near[s]] == s)
+                merge[merges++] = (spot_ward_merge){ s, p.near[s], sqrt(2 * p.cost[s]) };
+        for (int m = before; m < merges; m++)
+            merge_plainly(&p, merge[m].a, merge[m].b, d), merged[merge[m].a] = merged[merge[m].b] = true;
+        for (int s = 0; s < n; s++)
+            if (p.size[s] > 0) p.stale[s] = merges == before || merged[s] || merged[p.near[s]];
+    }
+    qsort(merge, (size_t)merges, sizeof *merge, by_height);
+    free(p.mean), free(p.size), free(p.cost), free(p.near), free(p.stale), free(merged);
+}
+
+/* Clusters of normal points: at `scale`, their centres `apart` standard deviations apart, all of it `from` deviations away. */
+static float *clusters(int n, int d, double scale, double apart, double from, uint32_t index)
+{
+    float *x = malloc((size_t)n * (size_t)d * sizeof *x);
+    spot_rng r = spot_rng_at(11, SPOT_RNG_BOOTSTRAP, 0, index);
+    for (int i = 0; i < n * d; i++)
+        x[i] = (float)(scale * (from + apart * ((i / d * 7 + i % d) % 5) + spot_rng_normal(&r)));
+    return x;
+}
+
+/* What fp32 cannot tell apart, hold or square must not change a bit. */
+TEST(every_bit_is_that_of_plain_rounds)
+{
+    static const struct { double scale, apart, from; } cases[] = {
+        { 1, 0, 0 }, { 1, 3, 0 }, { 1, 1e4, 0 }, { 1e-3, 0, 1e6 }, { 1e-3, 1e7, 0 }, { 1e18, 1, 0 }, { 1e25, 1, 0 },
+        { 1e-19, 1, 0 }, { 1e-30, 2, 0 }, { 1e-42, 2, 0 },
+    };
+    static const int sizes[][2] = { { 300, 3 }, { 130, 70 }, { 9, 1 }, { 257, 1 } };
+    for (int t = 0; t < LEN(cases) * LEN(sizes); t++)
+        for (int grid = 0; grid < 2; grid++) {
+            const int n = sizes[t % LEN(sizes)][0], d = sizes[t % LEN(sizes)][1], k = t / LEN(sizes);
+            float *x = grid ? integers(n, d, 2 + t % 7, (uint32_t)t)
+                            : clusters(n, d, cases[k].scale, cases[k].apart, cases[k].from, (uint32_t)t);
+            spot_ward_merge *want = malloc((size_t)n * sizeof *want);
+            spot_ward_job job = { .n = n, .d = d, .x = x };
+            spot_ctx c = check_ctx(1 + t % 3);
+            fit(&c, 1, &job);
+            fit_plainly(want, x, n, d);
+            for (int m = 0; m < n - 1; m++)
+                if (job.merge[m].a != want[m].a || job.merge[m].b != want[m].b || job.merge[m].height != want[m].height)
+                    fail_msg("case %d, grid %d: merge %d is %d, %d at %.17g, plainly %d, %d at %.17g", t, grid, m,
+                             job.merge[m].a, job.merge[m].b, job.merge[m].height, want[m].a, want[m].b, want[m].height);
+            free(x), free(want), free(job.merge);
+        }
+}
+
 TEST(a_cut_names_clusters_by_their_first_rows)
 {
     const float x[] = { 5, 0, 5.5f, 9, 0.25f };

@@ -1,40 +1,12 @@
-/* ward.c - see ward.h. The means of the clusters lie in tiles of 64, column by column. A thread finds the nearest clusters of
- * up to 16 clusters at once, tile by tile. */
-#include "fit/ward_scratch.h"
+/* ward.c - see ward.h: the rounds of the CPU. ward_near.c finds the nearest clusters. */
+#include "fit/ward_near.h"
 
-#include <omp.h>
-#include <stdbool.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/problems.h"
-#include "core/rows64.h"
 #include "core/team.h"
-
-enum { QUERIES = 16 };         /* clusters whose nearest a thread looks for at once; they share the reading of a tile */
-enum { STALE = 1, MERGED = 2 };
-
-typedef struct { const float *x; size_t bytes; int row; } row_bytes;
-
-/* One job's workspace. Slots hold the clusters, in the order of their first rows. A slot of size 0 has merged into another. */
-typedef struct {
-    int        slots, threads;
-    double    *tile;           /* (tiles, d, 64): means of the slots */
-    double    *size;           /* (slots): rows */
-    int       *first;          /* (slots): first row */
-    int       *near;           /* (slots): nearest other slot */
-    double    *cost;           /* (slots): of merging with it */
-    uint8_t   *stale;          /* (slots): 0; STALE or MERGED where near is not known */
-    int       *list;           /* (slots): stale slots, or where slots move to */
-    row_bytes *order;          /* (n) */
-    double    *query;          /* (threads, QUERIES, d) */
-    double    *dist;           /* (threads, QUERIES, 64) */
-} ward_work;
-
-static double *mean_of(const ward_work *w, int slot, int d)
-{
-    return w->tile + (size_t)(slot / ROWS64) * d * ROWS64 + slot % ROWS64;
-}
 
 /* ---- the first clusters: equal rows are one ---- */
 
@@ -53,7 +25,9 @@ static int by_row(const void *a, const void *b) { return ((const row_bytes *)a)-
 static int open_slots(ward_work *w, const spot_ward_job *job)
 {
     int n = job->n, d = job->d, merges = 0;
+    double longest = 0;
 
+    memset(w->slot_of, 0, (size_t)n * sizeof *w->slot_of);             /* rows that equal an earlier one are never asked */
     for (int i = 0; i < n; i++) w->order[i] = (row_bytes){ job->x + (size_t)i * d, (size_t)d * sizeof *job->x, i };
     qsort(w->order, (size_t)n, sizeof *w->order, by_bytes);
     w->slots = 0;
@@ -70,94 +44,22 @@ static int open_slots(ward_work *w, const spot_ward_job *job)
     }
     qsort(w->order, (size_t)w->slots, sizeof *w->order, by_row);
     for (int s = 0; s < w->slots; s++) {
-        double *mean = mean_of(w, s, d);
+        double *mean = w->mean + (size_t)s * (size_t)d;
         w->first[s] = w->order[s].row;
         w->size[s] = w->list[w->first[s]];
         w->stale[s] = STALE;
-        for (int j = 0; j < d; j++) mean[(size_t)j * ROWS64] = (double)w->order[s].x[j] - job->x[j];
+        w->bound[s] = 0;
+        w->slot_of[w->first[s]] = s;
+        for (int j = 0; j < d; j++) mean[j] = (double)w->order[s].x[j] - job->x[j];
+        spot_ward_round_mean(w, s, d);
+        longest = fmax(longest, w->norm[s]);
     }
-    for (int s = w->slots; s % ROWS64; s++) {
-        double *mean = mean_of(w, s, d);
-        for (int j = 0; j < d; j++) mean[(size_t)j * ROWS64] = 0;
+    for (int s = w->slots; s % BLOCK; s++) {
+        w->size[s] = w->norm[s] = 0;
+        for (int j = 0; j < d; j++) w->low[(size_t)(s / BLOCK) * (size_t)d + j][s % BLOCK] = 0;
     }
+    spot_ward_trust(w, longest, d);
     return merges;
-}
-
-/* ---- nearest slots ---- */
-
-/* Squared distances of the tile's slots r0 .. to `queries` means. */
-VD_INLINE void squares_block(double *out, const double *tile, int d, const double *query, int r0, int queries)
-{
-    vd sum[SPOT_CENTRES][SPOT_ROW_VECTORS] = { { { 0 } } };
-
-    for (int j = 0; j < d; j++) {
-        const vd *x = (const vd *)(tile + (size_t)j * ROWS64 + r0);
-        for (int k = 0; k < queries; k++) {
-            vd at = vd_all(query[(size_t)k * d + j]);
-            for (int v = 0; v < SPOT_ROW_VECTORS; v++) {
-                vd u = x[v] - at;
-                sum[k][v] = vd_fma(u, u, sum[k][v]);
-            }
-        }
-    }
-    for (int k = 0; k < queries; k++)
-        for (int v = 0; v < SPOT_ROW_VECTORS; v++) *(vd *)(out + k * ROWS64 + r0 + v * LANES) = sum[k][v];
-}
-
-static void find_squares(double *out, const double *tile, int d, const double *query, int queries)
-{
-    int k = 0;
-
-    for (; k + SPOT_CENTRES <= queries; k += SPOT_CENTRES)
-        for (int r0 = 0; r0 < ROWS64; r0 += SPOT_ROW_VECTORS * LANES)
-            squares_block(out + k * ROWS64, tile, d, query + (size_t)k * d, r0, SPOT_CENTRES);
-    for (; k < queries; k++)
-        for (int r0 = 0; r0 < ROWS64; r0 += SPOT_ROW_VECTORS * LANES)
-            squares_block(out + k * ROWS64, tile, d, query + (size_t)k * d, r0, 1);
-}
-
-/* The nearest of the slots in tile t, of equals the first. Slots come in order, so a later equal one never replaces it. */
-static void note_nearest(ward_work *w, int slot, const double *dist, int t)
-{
-    double own = w->size[slot];
-    int end = t * ROWS64 + spot_tile_rows(w->slots, t);
-
-    for (int s = t * ROWS64; s < end; s++) {
-        double other = w->size[s], cost = own * other / (own + other) * dist[s - t * ROWS64];
-        if (!(cost < w->cost[slot]) || !other || s == slot) continue;
-        w->cost[slot] = cost;
-        w->near[slot] = s;
-    }
-}
-
-static void find_nearest(ward_work *w, int d, const int *slot, int queries)
-{
-    double *query = w->query + (size_t)omp_get_thread_num() * QUERIES * d;
-    double *dist = w->dist + (size_t)omp_get_thread_num() * QUERIES * ROWS64;
-
-    for (int k = 0; k < queries; k++) {
-        const double *mean = mean_of(w, slot[k], d);
-        for (int j = 0; j < d; j++) query[(size_t)k * d + j] = mean[(size_t)j * ROWS64];
-        w->cost[slot[k]] = INFINITY;
-        w->near[slot[k]] = -1;
-        w->stale[slot[k]] = 0;
-    }
-    for (int t = 0; t < spot_tiles(w->slots); t++) {
-        find_squares(dist, w->tile + (size_t)t * d * ROWS64, d, query, queries);
-        for (int k = 0; k < queries; k++) note_nearest(w, slot[k], dist + k * ROWS64, t);
-    }
-}
-
-static void find_all_nearest(ward_work *w, int d)
-{
-    int stale = 0, each;
-
-    for (int s = 0; s < w->slots; s++)
-        if (w->stale[s] && w->size[s] > 0) w->list[stale++] = s;
-    each = (stale + w->threads - 1) / w->threads;
-    each = each > QUERIES ? QUERIES : each;
-#pragma omp parallel for num_threads(w->threads) schedule(dynamic)
-    for (int k = 0; k < stale; k += each) find_nearest(w, d, w->list + k, stale - k < each ? stale - k : each);
 }
 
 /* ---- merges ---- */
@@ -169,16 +71,14 @@ static bool is_pair(const ward_work *w, int s)
 
 static void join_means(ward_work *w, int s, int other, int d)
 {
-    double *a = mean_of(w, s, d), *b = mean_of(w, other, d), all = w->size[s] + w->size[other];
+    double *a = w->mean + (size_t)s * (size_t)d, *b = w->mean + (size_t)other * (size_t)d, all = w->size[s] + w->size[other];
 
-    for (int j = 0; j < d; j++) {
-        size_t at = (size_t)j * ROWS64;
-        a[at] = (w->size[s] * a[at] + w->size[other] * b[at]) / all;
-    }
+    for (int j = 0; j < d; j++) a[j] = (w->size[s] * a[j] + w->size[other] * b[j]) / all;
+    spot_ward_round_mean(w, s, d);
 }
 
-/* Merges all pairs that are each other's nearest. Returns their number. */
-static int merge_pairs(ward_work *w, int d, spot_ward_merge *merge)
+/* Merges all pairs that are each other's nearest. n: rows. Returns the number of pairs. */
+static int merge_pairs(ward_work *w, int n, int d, spot_ward_merge *merge)
 {
     int pairs = 0;
 
@@ -197,12 +97,15 @@ static int merge_pairs(ward_work *w, int d, spot_ward_merge *merge)
     }
     for (int s = 0; s < w->slots; s++)
         if (w->size[s] > 0 && !w->stale[s] && w->stale[w->near[s]] == MERGED) w->stale[s] = STALE;
+    for (int i = 0; i < n; i++)
+        if (!w->size[w->slot_of[i]]) w->slot_of[i] = w->near[w->slot_of[i]];
     return pairs;
 }
 
 /* Moves the clusters to the first slots. */
-static void close_gaps(ward_work *w, int d)
+static void close_gaps(ward_work *w, int n, int d)
 {
+    const size_t row = (size_t)d * sizeof *w->mean;
     int slots = 0;
 
     for (int s = 0; s < w->slots; s++) w->list[s] = w->size[s] > 0 ? slots++ : -1;
@@ -214,12 +117,14 @@ static void close_gaps(ward_work *w, int d)
         w->first[to] = w->first[s];
         w->cost[to] = w->cost[s];
         w->stale[to] = w->stale[s];
+        w->bound[to] = w->bound[s];
+        memmove(w->known + (size_t)to * KNOWN, w->known + (size_t)s * KNOWN, KNOWN * sizeof(int));
+        if (to == s) continue;
+        memcpy(w->mean + (size_t)to * (size_t)d, w->mean + (size_t)s * (size_t)d, row);
+        spot_ward_round_mean(w, to, d);
     }
-#pragma omp parallel for num_threads(w->threads) schedule(static)
-    for (int j = 0; j < d; j++)
-        for (int s = 0; s < w->slots; s++)
-            if (w->list[s] >= 0 && w->list[s] != s)
-                mean_of(w, w->list[s], d)[(size_t)j * ROWS64] = mean_of(w, s, d)[(size_t)j * ROWS64];
+    for (int s = slots; s < w->slots; s++) w->size[s] = 0;
+    for (int i = 0; i < n; i++) w->slot_of[i] = w->list[w->slot_of[i]];
     w->slots = slots;
 }
 
@@ -242,11 +147,11 @@ static spot_status fit_one(spot_ctx *c, void *lane, void *one, const void *cfg, 
     merges = open_slots(w, job);
     for (job->rounds = 0; merges < job->n - 1; job->rounds++) {
         SPOT_TRY(spot_check_stop(c));
-        find_all_nearest(w, job->d);
-        pairs = merge_pairs(w, job->d, job->merge + merges);
+        spot_ward_find_near(w, job->d);
+        pairs = merge_pairs(w, job->n, job->d, job->merge + merges);
         merges += pairs;
         if (!pairs) memset(w->stale, STALE, (size_t)w->slots);     /* ties that a merge broke another way */
-        if (4L * (job->n - merges) < 3L * w->slots) close_gaps(w, job->d);
+        if (4L * (job->n - merges) < 3L * w->slots) close_gaps(w, job->n, job->d);
     }
     qsort(job->merge, (size_t)merges, sizeof *job->merge, by_height);
     return SPOT_OK;
@@ -258,16 +163,20 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void 
     size_t n = (size_t)job->n, d = (size_t)job->d;
     ward_work *w = lane;
 
-    SPOT_TRY(SPOT_TAKE(c, a, w->tile, (size_t)spot_tiles(job->n) * d * ROWS64));
-    SPOT_TRY(SPOT_TAKE(c, a, w->size, n));
+    SPOT_TRY(SPOT_TAKE(c, a, w->mean, n * d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->low, (n + BLOCK - 1) / BLOCK * d));
+    SPOT_TRY(SPOT_TAKE(c, a, w->norm, n + BLOCK));
+    SPOT_TRY(SPOT_TAKE(c, a, w->size, n + BLOCK));
+    SPOT_TRY(SPOT_TAKE(c, a, w->known, n * KNOWN));
+    SPOT_TRY(SPOT_TAKE(c, a, w->bound, n));
+    SPOT_TRY(SPOT_TAKE(c, a, w->slot_of, n));
     SPOT_TRY(SPOT_TAKE(c, a, w->first, n));
     SPOT_TRY(SPOT_TAKE(c, a, w->near, n));
     SPOT_TRY(SPOT_TAKE(c, a, w->cost, n));
     SPOT_TRY(SPOT_TAKE(c, a, w->stale, n));
     SPOT_TRY(SPOT_TAKE(c, a, w->list, n));
     SPOT_TRY(SPOT_TAKE(c, a, w->order, n));
-    SPOT_TRY(SPOT_TAKE(c, a, w->query, (size_t)threads * QUERIES * d));
-    return SPOT_TAKE(c, a, w->dist, (size_t)threads * QUERIES * ROWS64);
+    return SPOT_TAKE(c, a, w->rounded, (size_t)threads * TOGETHER * d);
 }
 
 static const spot_job_kind kind = { sizeof(ward_work), sizeof(spot_ward_job), take_work, fit_one };

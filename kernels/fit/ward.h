@@ -13,16 +13,17 @@
  * costs the pair with the earlier rows is merged first. The same bits on every device (gpu_to_gpu), for any number of threads,
  * alone and in a batch. Heights agree with scipy's to 1e-12; the trees agree where no two costs are equal.
  *
- * Measured on 2026-11-23 at 013c47f1, one thread, two-core machine shared with other work, least of 3 runs, in s; the three
- * trees end at the same height. With two threads on that busy machine it was slower (3.4 and 3.7).
+ * Measured on 2026-11-29, one thread of an AMD EPYC with AVX-512 beside other work, processor time in s, made-up sets of 40
+ * clusters. "All in fp64" is the same rounds without fp32 and without lists, as of 41bce95c; the trees are equal to the bit.
+ * The peers are in bench/RESULTS.md.
  *
- *     points                            3,200 x 64    3,200 x 256
- *     spot_ward_fit                          0.70           1.35
- *     fastcluster 1.3.0, linkage             0.60           2.03
- *     scipy 1.17.1, linkage                  1.00           2.25
+ *     points                            3,200 x 512    8,000 x 512    20,000 x 64    50,000 x 64
+ *     spot_ward_fit                            0.14           0.94            1.0            5.7
+ *     all in fp64                              0.43           4.2             3.4           29
  *
- * On a GPU: not measured. Memory is 8 bytes for each number of x, and about 60 for each point; no matrix of distances. On a GPU
- * it is that of the largest job for every job, and up to 400 kB more for each.
+ * On a GPU: not measured. Memory is 12 bytes for each number of x, and about 120 for each point; no matrix of distances. On a
+ * GPU it is 8 bytes for each number and about 60 for each point, of the largest job for every job, and up to 400 kB more for
+ * each.
  *
  * Jobs lie on the host; what they point to, and the scratch, in the memory of c's device. */
 #ifndef SPOTTER_WARD_H
