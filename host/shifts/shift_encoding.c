@@ -3,10 +3,13 @@
 #include "shifts/shift_encoding.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/device.h"
+#include "net/similar.h"
 #include "shifts/shift_inputs.h"
 
 /* ---- open ---- */
@@ -200,40 +203,69 @@ typedef struct {
     float *caption[SPOT_SHIFT_COLUMNS];        /* (classes, dim) or (1, dim) */
     const float *feature;                      /* (pictures, dim) */
     spot_key key;
+    spot_similar *table;                       /* all captions on c's device; NULL until a piece is not in the store */
+    spot_similar_column of[SPOT_SHIFT_COLUMNS];        /* where a column's captions stand in it */
+    spot_arena there;                          /* on a device: room for a piece's rows, classes and results */
 } similarity_work;
 
-static double cosine(const float *a, const float *b, int n)
+static spot_status open_table(spot_ctx *c, similarity_work *w)
 {
-    double ab = 0, aa = 0, bb = 0;
+    const size_t dim = (size_t)w->e->dim;
+    size_t rows = 0;
+    float *all;
+    spot_status s;
 
-    for (int i = 0; i < n; i++) ab += (double)a[i] * b[i], aa += (double)a[i] * a[i], bb += (double)b[i] * b[i];
-    return ab / sqrt(aa * bb);
-}
-
-/* The similarity of a picture, whose class is cls, to the captions of column k. */
-static double similarity_of(const similarity_work *w, const float *feature, int k, int cls)
-{
-    const int dim = w->e->dim;
-    const size_t row = w->column[k].of_class ? (size_t)cls : 0;
-    double most = -INFINITY;
-
-    if (!w->column[k].nearest) return cosine(feature, w->caption[k] + row * dim, dim);
-    for (int i = 0; i < w->e->classes->n; i++) {
-        const double one = cosine(feature, w->caption[k] + (size_t)i * dim, dim);
-        if (isnan(one)) return NAN;
-        most = fmax(most, one);
+    if (w->table) return SPOT_OK;
+    for (int k = 0; k < w->columns; k++) {
+        const int n = w->column[k].of_class ? w->e->classes->n : 1;
+        w->of[k] = (spot_similar_column){ (int)rows, n, w->column[k].of_class && !w->column[k].nearest };
+        rows += (size_t)n;
     }
-    return most;
+    all = malloc(rows * dim * sizeof *all);
+    if (!all) return spot_fail(c, SPOT_NOMEM, "no memory for %zu captions", rows);
+    for (int k = 0; k < w->columns; k++)
+        memcpy(all + (size_t)w->of[k].first * dim, w->caption[k], (size_t)w->of[k].count * dim * sizeof *all);
+    s = spot_similar_open(c, &w->table, all, (int)rows, (int)dim);
+    free(all);
+    return s;
 }
 
-static spot_status compare_piece(spot_ctx *c, const similarity_work *w, float *out, const float *feature, int from, int n)
-{
-    const int dim = w->e->dim, columns = w->columns;
+/* The arrays of a piece of n pictures; on the CPU those of the host. */
+typedef struct { float *feature, *out; int *cls; } piece_arrays;
 
-#pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < columns; k++)
-            out[(size_t)i * columns + k] = (float)similarity_of(w, feature + (size_t)i * dim, k, w->p->cls[from + i]);
+static spot_status take_piece(spot_ctx *c, const similarity_work *w, spot_arena *a, piece_arrays *p, int n)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, p->feature, (size_t)n * (size_t)w->e->dim));
+    SPOT_TRY(SPOT_TAKE(c, a, p->cls, n));
+    return SPOT_TAKE(c, a, p->out, (size_t)n * (size_t)w->columns);
+}
+
+static spot_status place_piece(spot_ctx *c, similarity_work *w, piece_arrays *p, int n)
+{
+    const piece_arrays host = *p;
+
+    if (!c->device) return SPOT_OK;
+    if (!w->there.base) {
+        spot_arena size = spot_arena_counting();
+        SPOT_TRY(take_piece(c, w, &size, p, n));
+        SPOT_TRY(spot_arena_open_device(c, &w->there, size.peak));
+    }
+    w->there.used = 0;
+    SPOT_TRY(take_piece(c, w, &w->there, p, n));
+    SPOT_TRY(spot_device_copy(c, p->feature, host.feature, (size_t)n * (size_t)w->e->dim * sizeof *host.feature));
+    return spot_device_copy(c, p->cls, host.cls, (size_t)n * sizeof *host.cls);
+}
+
+static spot_status compare_piece(spot_ctx *c, similarity_work *w, float *out, int from, int n)
+{
+    const int columns = w->columns;
+    piece_arrays p = { (float *)(uintptr_t)(w->feature + (size_t)from * (size_t)w->e->dim), out,
+                       w->p->cls + from };
+
+    SPOT_TRY(open_table(c, w));
+    SPOT_TRY(place_piece(c, w, &p, n));
+    SPOT_TRY(spot_similar_columns(c, w->table, p.out, p.feature, n, p.cls, w->of, columns));
+    SPOT_TRY(spot_device_copy(c, out, p.out, (size_t)n * (size_t)columns * sizeof *out));
     for (size_t i = 0; i < (size_t)n * columns; i++)
         if (!isfinite(out[i]))
             return spot_fail(c, SPOT_NUMERIC, "%s/%s has no direction: its embedding, or that of its caption, is zero",
@@ -241,7 +273,7 @@ static spot_status compare_piece(spot_ctx *c, const similarity_work *w, float *o
     return SPOT_OK;
 }
 
-static spot_status find_piece(spot_ctx *c, const similarity_work *w, float *out, int from, int n)
+static spot_status find_piece(spot_ctx *c, similarity_work *w, float *out, int from, int n)
 {
     const size_t bytes = (size_t)n * w->columns * sizeof *out;
     const spot_key key = spot_key_join(w->key, "piece", &(int[]){ from, n }, 2 * sizeof(int));
@@ -255,7 +287,7 @@ static spot_status find_piece(spot_ctx *c, const similarity_work *w, float *out,
     else found = false;
     free(kept);
     if (found) return SPOT_OK;
-    s = compare_piece(c, w, out, w->feature + (size_t)from * w->e->dim, from, n);
+    s = compare_piece(c, w, out, from, n);
     if (s == SPOT_OK && w->e->encoder) s = spot_store_put(c, w->e->store, key, "similar", out, bytes);
     return s;
 }
@@ -293,6 +325,8 @@ spot_status spot_shift_similarities(spot_ctx *c, spot_shift_encoding *e, float *
         if (s == SPOT_OK)
             s = find_piece(c, &w, *similarity + (size_t)from * columns, from, n - from < piece ? n - from : piece);
     }
+    spot_similar_close(c, w.table);
+    spot_arena_close(&w.there);
     for (int k = 0; k < columns; k++) free(w.caption[k]);
     return s;
 }

@@ -13,7 +13,9 @@
  * the list. A method that groups by the same features makes groups that differ in some direction, and p is then small whatever
  * the phrases are; `auc` says how well the phrase tells the group from the rest.
  *
- * CPU only. The bits do not depend on the number of threads. */
+ * The products of rows and phrases are made on the context's device (run_to_run), all else on the host. On the CPU the bits do
+ * not depend on the number of threads. A GPU rounds the products otherwise, so an auc may differ by 1e-5, and a p by one or two
+ * of the random groups. */
 #ifndef SPOTTER_DESCRIBE_H
 #define SPOTTER_DESCRIBE_H
 

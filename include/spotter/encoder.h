@@ -225,6 +225,7 @@ typedef struct {
     const char *weights;           /* .safetensors; "neutral", which is of SPOT_ENCODER_OTHER; "": none */
     const char *config;            /* "": beside the weights */
     int  shape;                    /* spot_encoder_shape */
+    int  precision;                /* spot_precision of CLIP's products */
 } spot_encoder_config;
 
 /* Fills *about without memory and blocks of texts, from the header, the config and the hash of the file. SPOT_INPUT for another

@@ -64,7 +64,8 @@
     X(tree)      /* splits of decision trees                          */ \
     X(ridge)     /* normal equations of rows, and their scores        */ \
     X(overlap)   /* rows that hypotheses and blindspots share         */ \
-    X(hinge)     /* linear support vector machines                    */
+    X(hinge)     /* linear support vector machines                    */ \
+    X(similar)   /* rows times a table's: similarities, best ones     */
 
 #define X(family)                                       \
     typedef struct spot_##family##_ops spot_##family##_ops; \

@@ -7,7 +7,7 @@
 
 #if !__has_include(<cublasLt.h>)
 
-spot_status spot_product_open(spot_ctx *c, spot_product **out, const spot_linear_shape *)
+spot_status spot_product_open(spot_ctx *c, spot_product **out, const spot_linear_shape *, bool)
 {
     *out = NULL;
     return spot_fail(c, SPOT_DEVICE, "this build was made without cuBLAS's headers, so it cannot multiply on a GPU; install "
@@ -61,9 +61,11 @@ struct spot_product {
 
 static spot_status check_cublas(spot_ctx *c, cublasStatus_t e, const char *what, const spot_linear_shape *s)
 {
+    const spot_status as = e == CUBLAS_STATUS_ALLOC_FAILED ? SPOT_NOMEM
+                         : e == CUBLAS_STATUS_NOT_SUPPORTED ? SPOT_UNSUPPORTED : SPOT_DEVICE;
+
     if (e == CUBLAS_STATUS_SUCCESS) return SPOT_OK;
-    return spot_fail(c, e == CUBLAS_STATUS_ALLOC_FAILED ? SPOT_NOMEM : SPOT_DEVICE,
-                     "cuBLASLt cannot %s a layer of %d -> %d numbers on %s: status %d", what, s->in, s->out,
+    return spot_fail(c, as, "cuBLASLt cannot %s a layer of %d -> %d numbers on %s: status %d", what, s->in, s->out,
                      ((const spot_device *)c->device)->name, (int)e);
 }
 
@@ -146,8 +148,9 @@ static cublasStatus_t describe(spot_product *p)
     return e;
 }
 
-/* Says which algorithms may be taken: arena's pointers have 16 bytes of alignment at any row that a piece begins with. */
-static cublasStatus_t describe_wish(spot_product *p)
+/* Says which algorithms may be taken: arena's pointers have 16 bytes of alignment at any row that a piece begins with. known:
+ * of these numerical kinds alone. */
+static cublasStatus_t describe_wish(spot_product *p, bool known)
 {
     static const cublasLtMatmulPreferenceAttributes_t alignment[] = {
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -159,7 +162,7 @@ static cublasStatus_t describe_wish(spot_product *p)
     if (p->s.precision != SPOT_FP32)
         how |= CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA | (p->s.precision == SPOT_BF16 ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF
                                                      : CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32);
-    if (!e) e = set(p, CUBLASLT_MATMUL_PREF_IMPL_MASK, how);
+    if (!e && known) e = set(p, CUBLASLT_MATMUL_PREF_IMPL_MASK, how);
     if (!e) e = set(p, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, (uint64_t)WORKSPACE);
     if (!e) e = set(p, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, (uint32_t)CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
     for (size_t i = 0; i < sizeof alignment / sizeof *alignment && !e; i++) e = set(p, alignment[i], (uint32_t)16);
@@ -179,7 +182,7 @@ static cublasStatus_t propose(const spot_product *p, cublasLtMatmulAlgo_t *algor
     return e;
 }
 
-spot_status spot_product_open(spot_ctx *c, spot_product **out, const spot_linear_shape *s)
+spot_status spot_product_open(spot_ctx *c, spot_product **out, const spot_linear_shape *s, bool known)
 {
     const spot_products *lib;
     spot_product *p;
@@ -192,7 +195,7 @@ spot_status spot_product_open(spot_ctx *c, spot_product **out, const spot_linear
     p->s = *s;
     p->lib = lib;
     e = describe(p);
-    if (!e) e = describe_wish(p);
+    if (!e) e = describe_wish(p, known);
     if (!e) e = set_bias(p, spot_cuda_of(c)->tickets);      /* any address that is aligned as biases are */
     if (!e) e = propose(p, &p->chosen);
     if (e) spot_product_close(p);

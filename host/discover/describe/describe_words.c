@@ -2,17 +2,22 @@
  * the same search for groups that are drawn at random: see spotter/describe.h.
  *
  * A round draws one order of the class's rows. Its first m rows are a random group of m rows, for every m at once, and the sum
- * of the others is minus theirs, as the rows are centred. So a round costs at most n/2 rows, however many groups there are. */
+ * of the others is minus theirs, as the rows are centred. So a round costs at most n/2 rows, however many groups there are.
+ *
+ * The rows and the phrases go to c's device once. Sums of rounds, their products with all phrases and the best of these are
+ * made there (net/similar.h), and one number of a group and a round comes back. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/gemm.h"
+#include "core/device.h"
 #include "core/sort.h"
+#include "net/similar.h"
 #include "spotter/describe.h"
 
-enum { ROUNDS = 8, PHRASES = 256 };    /* of a task; of one product */
+/* ROUNDS: of a call of the op. WORDS and NUMBERS: words whose products with all rows wait for their AUC, and these products. */
+enum { ROUNDS = 64, WORDS = 64, NUMBERS = 16 << 20 };
 
 static const double TIE = 1e-6;        /* scores as close as this, times the length of the difference and 0.1, are equal */
 
@@ -21,21 +26,33 @@ typedef struct {
     const spot_words_problem *p;
     spot_arena a;
     float  *x;                         /* (n, d): rows of length 1, minus their mean */
-    float  *text, *across;             /* (phrases, d): of length 1; the same, transposed */
+    float  *text;                      /* (phrases, d): of length 1 */
+    spot_similar *phrase;              /* the table of text */
     double *mean;                      /* (d) */
     double *offset;                    /* (groups, d): mean of the group minus mean of the class */
     int    *by_length;                 /* (groups): the groups, by the number of rows that a round adds up */
     int    *chosen;                    /* (groups, most): the phrase of each word */
     float  *best;                      /* (groups, rounds): best score of a random group */
+    int    *order;                     /* (ROUNDS, longest): rows in the order of each round */
+    float  *some;                      /* (ROUNDS, groups): best scores of one call */
+    spot_similar_group *length;        /* (groups), in the order of by_length */
+    int    *word;                      /* (groups * most): places of the words that were kept */
+    float  *named, *near;              /* (WORDS, d): their phrases; (n, words_at_once): their products with the rows */
 } wording;
 
 /* The memory of a thread. */
 typedef struct {
     uint32_t *order;                   /* (n) */
-    double   *sum;                     /* (d) */
-    float    *offset, *score;          /* (ROUNDS * groups, d); (ROUNDS * groups, PHRASES) */
     uint64_t *key;                     /* (2 n) */
 } scratch;
+
+/* What the device holds; on the CPU x and order are the host's. */
+typedef struct {
+    spot_arena a;
+    float *x, *offset, *best, *near;   /* (n, d), (ROUNDS, groups, d), (ROUNDS, groups), (n, words_at_once) */
+    int   *order;
+    spot_similar_group *length;
+} resident;
 
 /* Rows that a round adds up for this group: its own, or the rest of the class. */
 static int summed_rows(const spot_words_problem *p, int g)
@@ -43,6 +60,22 @@ static int summed_rows(const spot_words_problem *p, int g)
     int m = p->group[g].n;
 
     return m <= p->n - m ? m : p->n - m;
+}
+
+/* The longest of them. */
+static int longest_of(const spot_words_problem *p)
+{
+    int most = 0;
+
+    for (int g = 0; g < p->groups; g++) most = summed_rows(p, g) > most ? summed_rows(p, g) : most;
+    return most;
+}
+
+static int words_at_once(const spot_words_problem *p)
+{
+    const int fit = NUMBERS / p->n;
+
+    return fit < 1 ? 1 : fit < WORDS ? fit : WORDS;
 }
 
 /* ---- features ---- */
@@ -70,7 +103,6 @@ static spot_status take_features(wording *w)
         if (!take_unit(w->text + i * d, p->text + i * d, p->d))
             return spot_fail(w->c, SPOT_INPUT, "{describe.phrase} words: the features of phrase %d, \"%.100s\", have no "
                              "direction: all are 0, or one is not finite", i, p->phrase[i]);
-        for (size_t k = 0; k < d; k++) w->across[k * (size_t)p->phrases + i] = w->text[i * d + k];
     }
     memset(w->mean, 0, d * sizeof *w->mean);
     for (int i = 0; i < p->n; i++)
@@ -126,8 +158,9 @@ static int choose_words(const wording *w, int g, spot_word *word)
     return kept;
 }
 
-/* AUC of row . text for the group against the rest of the class: Mann-Whitney with mean ranks for ties. */
-static double auc_of(const wording *w, int g, int phrase, uint64_t *key)
+/* AUC of row . text for the group against the rest of the class: Mann-Whitney with mean ranks for ties. near: the products of
+ * the rows, each `step` behind the last. */
+static double auc_of(const wording *w, int g, const float *near, int step, uint64_t *key)
 {
     const spot_words_problem *p = w->p;
     const spot_group *group = &p->group[g];
@@ -137,10 +170,8 @@ static double auc_of(const wording *w, int g, int phrase, uint64_t *key)
 
     if (!group->n || group->n == p->n) return NAN;
     for (int i = 0; i < p->n; i++) {
-        double dot = 0;
-        for (int k = 0; k < p->d; k++) dot = fma(w->x[(size_t)i * p->d + k], w->text[(size_t)phrase * p->d + k], dot);
         if (member < group->n && group->row[member] < i) member++;
-        key[i] = spot_key_with((float)dot, member < group->n && group->row[member] == i);
+        key[i] = spot_key_with(near[(size_t)i * (size_t)step], member < group->n && group->row[member] == i);
     }
     key = spot_sort(key, key + p->n, p->n, 32);
     for (int i = 0, end; i < p->n; i = end) {
@@ -153,46 +184,48 @@ static double auc_of(const wording *w, int g, int phrase, uint64_t *key)
 
 /* ---- random groups ---- */
 
-/* Offsets of one round's random groups into out (groups, d). */
-static void draw_round(const wording *w, int round, scratch *s, float *out)
+/* The first rows of a round's order. */
+static void draw_round(const wording *w, int round, int longest, uint32_t *all, int *order)
 {
     const spot_words_problem *p = w->p;
-    const size_t d = (size_t)p->d;
     spot_rng r = spot_rng_at(p->seed.seed, SPOT_RNG_DESCRIBE, p->seed.ec, 1 + (uint32_t)round);
-    int used = 0;
 
-    for (int i = 0; i < p->n; i++) s->order[i] = (uint32_t)i;
-    memset(s->sum, 0, d * sizeof *s->sum);
-    for (int e = 0; e < p->groups; e++) {
-        const int g = w->by_length[e], m = p->group[g].n, length = summed_rows(p, g);
-        const double scale = !m ? 0 : m == length ? 1.0 / m : -1.0 / m;
-        for (; used < length; used++) {
-            uint32_t at = (uint32_t)used + spot_rng_below(&r, (uint32_t)(p->n - used)), row = s->order[at];
-            s->order[at] = s->order[used];
-            for (size_t k = 0; k < d; k++) s->sum[k] += w->x[row * d + k];
-        }
-        for (size_t k = 0; k < d; k++) out[g * d + k] = (float)(s->sum[k] * scale);
+    for (int i = 0; i < p->n; i++) all[i] = (uint32_t)i;
+    for (int i = 0; i < longest; i++) {
+        uint32_t at = (uint32_t)i + spot_rng_below(&r, (uint32_t)(p->n - i)), row = all[at];
+        all[at] = all[i];
+        all[i] = row;
+        order[i] = (int)row;
     }
 }
 
-static void score_rounds(wording *w, int first, scratch *s)
+static void note_lengths(wording *w)
 {
     const spot_words_problem *p = w->p;
-    const int rounds = p->rounds - first < ROUNDS ? p->rounds - first : ROUNDS, rows = rounds * p->groups;
-    const size_t d = (size_t)p->d;
 
-    for (int r = 0; r < rounds; r++) draw_round(w, first + r, s, s->offset + (size_t)r * p->groups * d);
-    for (int from = 0; from < p->phrases; from += PHRASES) {
-        const int width = p->phrases - from < PHRASES ? p->phrases - from : PHRASES;
-        memset(s->score, 0, (size_t)rows * PHRASES * sizeof *s->score);
-        spot_gemm_add(s->score, PHRASES, (spot_gemm_factor){ s->offset, d, 1 },
-                      (spot_gemm_factor){ w->across + from, (size_t)p->phrases, 1 }, rows, width, p->d);
-        for (int i = 0; i < rows; i++) {
-            float *best = w->best + (size_t)(i % p->groups) * p->rounds + first + i / p->groups;
-            for (int k = 0; k < width; k++)
-                if ((!from && !k) || s->score[(size_t)i * PHRASES + k] > *best) *best = s->score[(size_t)i * PHRASES + k];
-        }
+    for (int e = 0; e < p->groups; e++) {
+        const int g = w->by_length[e], m = p->group[g].n, length = summed_rows(p, g);
+        w->length[e] = (spot_similar_group){ g, length, !m ? 0 : m == length ? 1.0 / m : -1.0 / m };
     }
+}
+
+static spot_status score_rounds(wording *w, const resident *r, int first, scratch *s)
+{
+    const spot_words_problem *p = w->p;
+    const int rounds = p->rounds - first < ROUNDS ? p->rounds - first : ROUNDS, longest = longest_of(p);
+    const spot_similar_sums_problem sums = { p->n, p->d, p->groups, rounds, longest, r->x, r->order, r->length, r->offset };
+
+#pragma omp parallel for num_threads(w->c->threads) schedule(dynamic)
+    for (int i = 0; i < rounds; i++)
+        draw_round(w, first + i, longest, s[omp_get_thread_num()].order, w->order + (size_t)i * (size_t)longest);
+    SPOT_TRY(spot_device_copy(w->c, r->order, w->order, (size_t)rounds * (size_t)longest * sizeof *w->order));
+    SPOT_TRY(spot_similar_sums(w->c, &sums));
+    SPOT_TRY(spot_similar_best(w->c, w->phrase, r->best, r->offset, rounds * p->groups));
+    SPOT_TRY(spot_device_copy(w->c, w->some, r->best, (size_t)rounds * (size_t)p->groups * sizeof *w->some));
+    for (int i = 0; i < rounds; i++)
+        for (int g = 0; g < p->groups; g++)
+            w->best[(size_t)g * (size_t)p->rounds + (size_t)(first + i)] = w->some[(size_t)i * (size_t)p->groups + (size_t)g];
+    return spot_check_stop(w->c);
 }
 
 static double p_of(const wording *w, int g, double score)
@@ -217,29 +250,58 @@ static spot_status take_memory(wording *w, spot_arena *a)
 
     SPOT_TRY(SPOT_TAKE(w->c, a, w->x, n * d));
     SPOT_TRY(SPOT_TAKE(w->c, a, w->text, phrases * d));
-    SPOT_TRY(SPOT_TAKE(w->c, a, w->across, phrases * d));
     SPOT_TRY(SPOT_TAKE(w->c, a, w->mean, d));
     SPOT_TRY(SPOT_TAKE(w->c, a, w->offset, groups * d));
     SPOT_TRY(SPOT_TAKE(w->c, a, w->by_length, groups));
     SPOT_TRY(SPOT_TAKE(w->c, a, w->chosen, groups * (size_t)p->most));
+    SPOT_TRY(SPOT_TAKE(w->c, a, w->word, groups * (size_t)p->most));
+    SPOT_TRY(SPOT_TAKE(w->c, a, w->length, groups));
+    SPOT_TRY(SPOT_TAKE(w->c, a, w->order, ROUNDS * (n / 2)));
+    SPOT_TRY(SPOT_TAKE(w->c, a, w->some, ROUNDS * groups));
+    SPOT_TRY(SPOT_TAKE(w->c, a, w->named, WORDS * d));
+    SPOT_TRY(SPOT_TAKE(w->c, a, w->near, n * (size_t)words_at_once(p)));
     return SPOT_TAKE(w->c, a, w->best, groups * (size_t)p->rounds);
 }
 
 static spot_status take_scratch(const wording *w, spot_arena *a, scratch *s)
 {
-    const spot_words_problem *p = w->p;
-    const size_t n = (size_t)p->n, d = (size_t)p->d, rows = ROUNDS * (size_t)p->groups;
+    const size_t n = (size_t)w->p->n;
 
     for (int t = 0; t < w->c->threads; t++) {
         scratch one;
         SPOT_TRY(SPOT_TAKE(w->c, a, one.order, n));
-        SPOT_TRY(SPOT_TAKE(w->c, a, one.sum, d));
-        SPOT_TRY(SPOT_TAKE(w->c, a, one.offset, rows * d));
-        SPOT_TRY(SPOT_TAKE(w->c, a, one.score, rows * PHRASES));
         SPOT_TRY(SPOT_TAKE(w->c, a, one.key, 2 * n));
         if (s) s[t] = one;
     }
     return SPOT_OK;
+}
+
+/* On the CPU what the host has already is not taken again. */
+static spot_status take_resident(const wording *w, resident *r, spot_arena *a)
+{
+    const spot_words_problem *p = w->p;
+    const size_t n = (size_t)p->n, d = (size_t)p->d, groups = (size_t)p->groups;
+
+    r->x = w->x, r->near = w->near, r->best = w->some, r->order = w->order, r->length = w->length;
+    if (w->c->device) {
+        SPOT_TRY(SPOT_TAKE(w->c, a, r->x, n * d));
+        SPOT_TRY(SPOT_TAKE(w->c, a, r->near, n * (size_t)words_at_once(p)));
+        SPOT_TRY(SPOT_TAKE(w->c, a, r->best, ROUNDS * groups));
+        SPOT_TRY(SPOT_TAKE(w->c, a, r->order, ROUNDS * (n / 2)));
+        SPOT_TRY(SPOT_TAKE(w->c, a, r->length, groups));
+    }
+    return SPOT_TAKE(w->c, a, r->offset, ROUNDS * groups * d);
+}
+
+static spot_status open_resident(const wording *w, resident *r)
+{
+    spot_arena size = spot_arena_counting();
+
+    SPOT_TRY(take_resident(w, r, &size));
+    SPOT_TRY(spot_arena_open_device(w->c, &r->a, size.peak));
+    SPOT_TRY(take_resident(w, r, &r->a));
+    SPOT_TRY(spot_device_copy(w->c, r->length, w->length, (size_t)w->p->groups * sizeof *w->length));
+    return spot_device_copy(w->c, r->x, w->x, (size_t)w->p->n * (size_t)w->p->d * sizeof *w->x);
 }
 
 static void sort_lengths(wording *w)
@@ -251,39 +313,81 @@ static void sort_lengths(wording *w)
     }
 }
 
+/* AUC and p of `count` words whose places stand in w->word[first ...]. */
+static spot_status test_words(const wording *w, const resident *r, spot_word *word, int first, int count, scratch *s)
+{
+    const spot_words_problem *p = w->p;
+    const size_t d = (size_t)p->d;
+    spot_similar *table;
+    spot_status how;
+
+    for (int i = 0; i < count; i++)
+        memcpy(w->named + (size_t)i * d, w->text + (size_t)w->chosen[w->word[first + i]] * d, d * sizeof *w->named);
+    SPOT_TRY(spot_similar_open(w->c, &table, w->named, count, p->d));
+    how = spot_similar_dots(w->c, table, r->near, r->x, p->n);
+    if (how == SPOT_OK) how = spot_device_copy(w->c, w->near, r->near, (size_t)p->n * (size_t)count * sizeof *w->near);
+    spot_similar_close(w->c, table);
+    SPOT_TRY(how);
+#pragma omp parallel for num_threads(w->c->threads) schedule(dynamic)
+    for (int i = 0; i < count; i++) {
+        const int at = w->word[first + i], g = at / p->most;
+        word[at].auc = auc_of(w, g, w->near + i, count, s[omp_get_thread_num()].key);
+        word[at].p = p_of(w, g, word[at].score);
+    }
+    return spot_check_stop(w->c);
+}
+
+static spot_status find_rounds(wording *w, const resident *r, spot_word *word, int words, scratch *s)
+{
+    const spot_words_problem *p = w->p;
+    const int at_once = words_at_once(p);
+
+    for (int first = 0; p->groups && first < p->rounds; first += ROUNDS) SPOT_TRY(score_rounds(w, r, first, s));
+    for (int first = 0; first < words; first += at_once)
+        SPOT_TRY(test_words(w, r, word, first, words - first < at_once ? words - first : at_once, s));
+    return SPOT_OK;
+}
+
 static spot_status find_words(wording *w, spot_word *word, int *kept, scratch *s)
 {
     const spot_words_problem *p = w->p;
     const int most = p->most;
+    resident r = { 0 };
+    int words = 0;
+    spot_status how;
 
     SPOT_TRY(take_features(w));
     sort_lengths(w);
+    note_lengths(w);
 #pragma omp parallel for num_threads(w->c->threads) schedule(dynamic)
     for (int g = 0; g < p->groups; g++) {
         take_offset(w, g);
         kept[g] = choose_words(w, g, word + (size_t)g * most);
     }
     SPOT_TRY(spot_check_stop(w->c));
-#pragma omp parallel for num_threads(w->c->threads) schedule(dynamic)
-    for (int first = 0; first < p->rounds; first += ROUNDS) score_rounds(w, first, &s[omp_get_thread_num()]);
-#pragma omp parallel for num_threads(w->c->threads) schedule(dynamic)
-    for (int e = 0; e < p->groups * most; e++) {
-        const int g = e / most;
-        if (e % most >= kept[g]) continue;
-        word[e].auc = auc_of(w, g, w->chosen[e], s[omp_get_thread_num()].key);
-        word[e].p = p_of(w, g, word[e].score);
-    }
-    return SPOT_OK;
+    for (int e = 0; e < p->groups * most; e++)
+        if (e % most < kept[e / most]) w->word[words++] = e;
+    how = spot_similar_open(w->c, &w->phrase, w->text, p->phrases, p->d);
+    if (how == SPOT_OK) how = open_resident(w, &r);
+    if (how == SPOT_OK) how = find_rounds(w, &r, word, words, s);
+    spot_arena_close(&r.a);
+    spot_similar_close(w->c, w->phrase);
+    return how;
 }
 
 spot_status spot_words_needs(spot_ctx *c, size_t *bytes, const spot_words_problem *p)
 {
     wording w = { .c = c, .p = p };
     spot_arena size = spot_arena_counting();
+    resident r;
 
     SPOT_TRY(take_memory(&w, &size));
     SPOT_TRY(take_scratch(&w, &size, NULL));
     *bytes = size.peak;
+    if (c->device) return SPOT_OK;
+    size = spot_arena_counting();
+    SPOT_TRY(take_resident(&w, &r, &size));
+    *bytes += size.peak + spot_similar_bytes((size_t)p->phrases, (size_t)p->d) + spot_similar_bytes(WORDS, (size_t)p->d);
     return SPOT_OK;
 }
 
