@@ -442,9 +442,9 @@ TEST_IN_FOLDER(neutral_features_need_no_file)
     assert_true(row[0] == row[EDGE - 1] && row[0] == row[12]);
     for (int k = EDGE; k < D; k++) assert_true(row[k] == 0);
     CHECK_FAILS(&c, spot_encode_texts(&c, e, got, (const char *const[]){ "a" }, 1), SPOT_INPUT, "encoder.no_text_tower");
-    CHECK_OK(&c, spot_encoder_describe(&c, &about, &(spot_encoder_config){ "neutral", "", SPOT_ENCODER_OTHER }));
+    CHECK_OK(&c, spot_encoder_describe(&c, &about, &(spot_encoder_config){ "neutral", "", SPOT_ENCODER_OTHER, 0 }));
     assert_true(about.dim == D && about.side == SIDE && !strcmp(about.name, spot_encoder_about(e)->name));
-    CHECK_FAILS(&c, spot_encoder_describe(&c, &about, &(spot_encoder_config){ "neutral", "", SPOT_ENCODER_VIT_B_32 }),
+    CHECK_FAILS(&c, spot_encoder_describe(&c, &about, &(spot_encoder_config){ "neutral", "", SPOT_ENCODER_VIT_B_32, 0 }),
                 SPOT_INPUT, "encoder.shape: vit-b-32 | other");
     spot_encoder_close(&c, e), spot_encoder_close(&one, again);
     free(rgb);

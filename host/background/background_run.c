@@ -15,6 +15,7 @@
 #include "base/folder.h"
 #include "base/room.h"
 #include "core/ops.h"
+#include "models/idle_cores.h"
 
 enum { SUITE_PIECE = 64 };                     /* pictures that the suite needs at once */
 
@@ -70,6 +71,11 @@ static spot_status prepare(spot_ctx *c, spot_work *w)
 /* The bar goes on where the runs before this one ended. */
 static spot_status begin(spot_ctx *c, spot_work *w)
 {
+    const run *v = w->user;
+    bool ours = false;
+
+    for (int m = 0; m < v->cfg->models && !v->job.options->function; m++) ours |= v->cfg->model[m].weights[0] != 0;
+    if (ours) spot_warn_of_fp32(c, v->cfg->measure.precision, "measure.precision", "three", "tf32");
     spot_work_tell(c, w, "");
     return SPOT_OK;
 }

@@ -10,6 +10,7 @@
 #include "cli/model_rows.h"
 #include "cli/study_command.h"
 #include "formats/picture.h"
+#include "models/idle_cores.h"
 
 typedef struct {
     cli_machine machine;
@@ -147,6 +148,7 @@ static spot_status open_job(spot_ctx *c, job *j)
     SPOT_TRY(spot_encoder_open(c, &j->encoder, j->o->model, &e.o));
     SPOT_TRY(spot_encoder_check_features(c, j->encoder));
     j->about = *spot_encoder_about(j->encoder);
+    spot_warn_of_encoder(c, &j->about, e.o.clip.precision, "--precision");
     p->n = j->rows.n;
     p->dim = j->about.dim;
     p->block = j->rows.path ? j->about.picture_block : j->about.text_block;

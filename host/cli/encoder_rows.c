@@ -28,7 +28,7 @@ spot_status cli_encoder_options(spot_ctx *c, cli_encoder *e, const char *prefix)
     const char *heads = e->heads, *end = e->end;
 
     o->activation = (spot_clip_activation)e->activation;
-    o->precision = e->bf16 ? SPOT_BF16 : SPOT_FP32;
+    o->precision = (spot_precision)e->precision;
     if (heads) {
         bool good = read_number(&heads, 1, &o->image_heads);
         o->text_heads = o->image_heads;

@@ -8,7 +8,7 @@
 typedef struct {
     spot_encoder_options o;            /* cli_encoder_options completes it */
     const char *heads, *end;
-    int activation, bf16, clean;
+    int activation, precision, clean;
 } cli_encoder;
 
 /* Rows for a command whose struct has a `cli_encoder member`; each name begins with `prefix`. */
@@ -22,8 +22,8 @@ typedef struct {
       .flags = CLI_ROWS, .help = "activation of both towers; OpenAI's weights have quick_gelu, most of LAION's gelu" },      \
     { prefix "end-token",  0, "greatest|ID", CLI_TEXT, CLI_AT(member.end), .otherwise = "as in the config", .flags = CLI_ROWS, \
       .help = "end of a text, where its embedding is taken: the greatest id, as in OpenAI's weights, or the first ID" },     \
-    { prefix "precision",  0, "fp32|bf16", CLI_CHOICE, CLI_AT(member.bf16), .preset = "fp32", .flags = CLI_ROWS,             \
-      .help = "precision of CLIP's products; bf16 needs a GPU or a CPU with AVX512-BF16" }
+    { prefix "precision",  0, "fp32|tf32|bf16", CLI_CHOICE, CLI_AT(member.precision), .preset = "fp32", .flags = CLI_ROWS,   \
+      .help = "precision of CLIP's products; tf32 needs a GPU, bf16 a GPU or a CPU with AVX512-BF16" }
 
 /* Rows for texts. */
 #define CLI_ENCODER_TEXT_ROWS(prefix, member)                                                                                \

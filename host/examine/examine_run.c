@@ -14,6 +14,7 @@
 #include "examine/examine_study.h"
 #include "examine/failure_parts.h"
 #include "models/foreign_model.h"
+#include "models/idle_cores.h"
 #include "study/run_log.h"
 
 enum { TOGETHER = 256 };           /* objects that are searched together, at most */
@@ -328,7 +329,10 @@ static spot_status prepare(spot_ctx *c, spot_work *w)
 static spot_status begin(spot_ctx *c, spot_work *w)
 {
     run *v = w->user;
+    bool ours = false;
 
+    for (int m = 0; m < v->cfg->models && !v->options->function; m++) ours |= !v->cfg->model[m].command[0];
+    if (ours) spot_warn_of_fp32_alone(c, "the networks under examination");
     for (int i = 0, last = -1; i < w->missing_count; i++) {
         const int model = spot_examine_unit_of(v->cfg, w->missing[i]).model;
         const spot_examine_model *m = &v->cfg->model[model];

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/folder.h"
+#include "models/idle_cores.h"
 #include "shifts/shift_unit.h"
 #include "shifts/shifts_write.h"
 
@@ -76,7 +77,10 @@ static spot_status begin_units(spot_ctx *c, spot_work *w)
 {
     run *v = w->user;
 
+    if (networks_of(v->v.cfg) > spot_shifts_encode(v->v.cfg)) spot_warn_of_fp32_alone(c, "the models of shifts");
     if (!spot_shifts_encode(v->v.cfg)) return SPOT_OK;
+    if (v->v.encoding.encoder)
+        spot_warn_of_encoder(c, spot_encoder_about(v->v.encoding.encoder), v->v.cfg->encoder.precision, "encoder.precision");
     v->v.progress.total += v->real.list.n;
     return spot_shift_thresholds(c, &v->v, &v->real);
 }

@@ -3,11 +3,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/statvfs.h>
 
 #include "base/room.h"
 #include "core/device.h"
 #include "models/encoder_look.h"
+#include "models/idle_cores.h"
 #include "net/conv.h"
 #include "spotter/config.h"
 #include "spotter/sweep.h"
@@ -191,9 +193,9 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
 
 static void warn_of_precision(spot_ctx *c, const spot_config *cfg)
 {
-    if (c->device && cfg->model.precision == SPOT_FP32)
-        spot_log(c, SPOT_LOG_WARN, "model.precision is fp32, which a GPU computes without its tensor cores: about six times as "
-                 "long as bf16 (predicted); set model.precision: bf16, or tf32");
+    spot_warn_of_fp32(c, cfg->model.precision, "model.precision", "six", "bf16");
+    if (spot_wants_clip(cfg) && strcmp(cfg->encoder.weights, SPOT_NEUTRAL))
+        spot_warn_of_fp32(c, cfg->encoder.precision, "encoder.precision", "nine", "bf16");
 }
 
 /* -- room on this machine ------------------------------------------------------------------------------------- */

@@ -120,8 +120,8 @@ template <typename T> static spot_status try_once(spot_ctx *c, const spot_linear
 
 static spot_status refuse(spot_ctx *c, const spot_linear *p, const char *that)
 {
-    return spot_fail(c, SPOT_UNSUPPORTED, "{linear.no_algorithm} cuBLASLt has no algorithm for a layer of %d -> %d numbers in %s "
-                     "on %s%s; run with --device cpu", p->s.in, p->s.out, name_of(p->s.precision),
+    return spot_fail(c, SPOT_UNSUPPORTED, "{linear.no_algorithm} cuBLASLt has no algorithm for a layer of %d -> %d numbers in "
+                     "%s on %s%s; run with --device cpu", p->s.in, p->s.out, name_of(p->s.precision),
                      ((const spot_device *)c->device)->name, that);
 }
 

@@ -8,8 +8,8 @@
 typedef struct spot_product spot_product;
 
 /* Chooses the library's algorithm for s; activation and narrow are the caller's. known: only algorithms of the numerical kinds
- * that linear_cublas.cu lists. SPOT_UNSUPPORTED: the library proposes none, and linear.cu then tries one of any kind. *out is NULL
- * after a failure; close accepts NULL. cuBLASLt stays open until spot_products_forget. */
+ * that linear_cublas.cu lists. SPOT_UNSUPPORTED: the library proposes none, and linear.cu then tries one of any kind. *out is
+ * NULL after a failure; close accepts NULL. cuBLASLt stays open until spot_products_forget. */
 spot_status spot_product_open(spot_ctx *c, spot_product **out, const spot_linear_shape *s, bool known);
 void        spot_product_close(spot_product *p);
 void        spot_products_forget(spot_cuda *cuda);

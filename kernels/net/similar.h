@@ -5,8 +5,8 @@
  *     columns    y[i,k] = the cosine of a_i and a row of the table that column k names, or the greatest of several
  *     sums       y[r,g] = sums of rows of x in a drawn order, of every wanted length at once: means of random groups
  *
- * A table keeps its rows on c's device. On the CPU dots and columns are chains in fp64 and best is one in fp32 (gemm.h), each in
- * the order of the numbers: the same bits for any number of threads. On CUDA cuBLASLt multiplies in fp32, without TF32
+ * A table keeps its rows on c's device. On the CPU dots and columns are chains in fp64 and best is one in fp32 (gemm.h), each
+ * in the order of the numbers: the same bits for any number of threads. On CUDA cuBLASLt multiplies in fp32, without TF32
  * (linear.h): run_to_run, within 2e-6 |a| |t| of the CPU. sums are fp64, one chain in the order of the rows, on every device:
  * gpu_to_gpu.
  *

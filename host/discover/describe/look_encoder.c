@@ -8,6 +8,7 @@
 #include "discover/subject/feature_blocks.h"
 #include "discover/subject/subject_memory.h"
 #include "formats/picture.h"
+#include "models/idle_cores.h"
 #include "spotter/encoder.h"
 #include "worlds/picture_batches.h"
 
@@ -80,6 +81,7 @@ spot_status spot_subject_embed(spot_ctx *c, spot_subject *s, const spot_subject_
     if (marked) st = drop_missing(c, s, marked);
     if (!st && !s->n) st = spot_fail(c, SPOT_INPUT, "none of the pictures is in %s", files->images);
     if (!st) st = spot_encoder_open(c, &e, files->embed, &o);
+    if (!st) spot_warn_of_encoder(c, spot_encoder_about(e), o.clip.precision, "--embed-precision");
     if (!st) st = spot_encoder_check_features(c, e);
     if (!st) st = embed_rows(c, s, files, e, marked);
     spot_encoder_close(c, e);

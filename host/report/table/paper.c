@@ -302,7 +302,8 @@ static void set_pictures(spot_config *papers, const spot_config *cfg)
 
 /* Not counted as differences: lanes, which change no result; a file of initial weights, which is taken for ImageNet's; the
  * encoder, whose rows tell whether it is the paper's. The paper has no batch, no learning rate and no epochs: these are of the
- * released demonstration, as is the JPEG of its pictures. */
+ * released demonstration, as is the JPEG of its pictures. It names no precision. PyTorch convolves in TF32 on GPUs that have it
+ * unless it is told otherwise, and in fp32 elsewhere: so neither of the two differs. */
 void spot_paper_run_differs(char *text, size_t size, const spot_config *cfg)
 {
     spot_config own = spot_config_defaults(), *papers = &own;
@@ -315,6 +316,7 @@ void spot_paper_run_differs(char *text, size_t size, const spot_config *cfg)
     m->init = cfg->model.init[0] ? cfg->model.init : "ImageNet's weights";
     m->batch = 16;
     m->lanes = cfg->model.lanes;
+    if (cfg->model.precision == SPOT_TF32) m->precision = SPOT_TF32;
     if (cfg->model.optimizer != SPOT_SGD) m->momentum = cfg->model.momentum;
     if (!cfg->model.base.images) m->base = cfg->model.base;
     if (!spot_wants_robust(cfg)) m->robust = cfg->model.robust;
