@@ -46,6 +46,7 @@ static const char *missing_families(const spot_ops *ops, char *names, size_t siz
     return names;
 }
 
+/* Only a library that was not called may go: CUDA's runtime is in it, has threads of its own, and ends with the program. */
 static void unload_plugin(spot_device *d)
 {
     dlclose(d->library);
@@ -87,7 +88,7 @@ static spot_status open_plugin(spot_device *d, char *why, size_t size)
 
     SPOT_TRY(load_plugin(d, why, size));
     s = d->plugin->open(&d->state, d->name, sizeof d->name, why, size);
-    if (s != SPOT_OK) unload_plugin(d);
+    if (s != SPOT_OK) memset(d, 0, sizeof *d);
     return s;
 }
 
@@ -106,7 +107,6 @@ static spot_status open_cuda(spot_ctx *c, bool complete, char *why, size_t size)
     if (s == SPOT_OK && complete && *missing_families(d->plugin->ops, names, sizeof names)) {
         snprintf(why, size, "the CUDA plugin has no kernels yet for %s", names);
         d->plugin->close(d->state);
-        dlclose(d->library);
         s = SPOT_UNSUPPORTED;
     }
     if (s != SPOT_OK) {
@@ -146,7 +146,6 @@ spot_status spot_device_count(spot_ctx *c, int *n)
     *n = 0;
     if (load_plugin(&d, why, sizeof why) != SPOT_OK) return spot_fail(c, SPOT_DEVICE, "no GPU can be counted: %s", why);
     *n = d.plugin->count();
-    dlclose(d.library);
     return *n ? SPOT_OK : spot_fail(c, SPOT_DEVICE, "the driver shows no GPU");
 }
 

@@ -22,6 +22,27 @@ static cudaError_t open_streams(spot_cuda *state)
     return e;
 }
 
+/* The lowest capability that this build has kernels for, of (major 100 + minor 10): later GPUs compile the lowest one's PTX. */
+static int lowest_capability(void)
+{
+    static const int built[] = { __CUDA_ARCH_LIST__ };
+    int lowest = built[0];
+
+    for (int one : built) lowest = one < lowest ? one : lowest;
+    return lowest;
+}
+
+/* Whether this build has kernels for a GPU; else `why` is a sentence. Without this a first launch says "no kernel image". */
+static bool is_able(const cudaDeviceProp *prop, char *why, size_t size)
+{
+    const int lowest = lowest_capability();
+
+    if (100 * prop->major + 10 * prop->minor >= lowest) return true;
+    snprintf(why, size, "%.100s has compute capability %d.%d, and this build has kernels for %d.%d and later", prop->name,
+             prop->major, prop->minor, lowest / 100, lowest % 100 / 10);
+    return false;
+}
+
 static spot_status cuda_open(void **device, char *name, size_t size, char *why, size_t why_size)
 {
     spot_cuda *state = (spot_cuda *)calloc(1, sizeof *state);
@@ -32,6 +53,10 @@ static spot_status cuda_open(void **device, char *name, size_t size, char *why, 
     *device = NULL;
     if (e == cudaSuccess && count) e = cudaSetDevice(0);
     if (e == cudaSuccess && count) e = cudaGetDeviceProperties(&prop, 0);
+    if (e == cudaSuccess && count && !is_able(&prop, why, why_size)) {
+        free(state);
+        return SPOT_DEVICE;
+    }
     if (e == cudaSuccess && count) e = open_streams(state);
     if (e == cudaSuccess && count) e = cudaMalloc((void **)&state->tickets, SPOT_TICKETS * sizeof *state->tickets);
     if (e == cudaSuccess && count)
@@ -43,6 +68,7 @@ static spot_status cuda_open(void **device, char *name, size_t size, char *why, 
         return SPOT_DEVICE;
     }
     state->sync = getenv("SPOT_CUDA_SYNC") != NULL;
+    state->poison = getenv("SPOT_CUDA_POISON") != NULL;
     snprintf(name, size, "cuda:0 %.100s", prop.name);
     *device = state;
     return SPOT_OK;
@@ -124,6 +150,12 @@ static void cuda_unpin(spot_ctx *c, void *p)
 static spot_status cuda_clear(spot_ctx *c, void *p, size_t bytes)
 {
     return spot_cuda_check(c, cudaMemsetAsync(p, 0, bytes, spot_cuda_stream(c)), "clearing %.1f MB", bytes / 1e6);
+}
+
+static spot_status cuda_poison(spot_ctx *c, void *p, size_t bytes)
+{
+    if (!spot_cuda_of(c)->poison) return SPOT_OK;
+    return spot_cuda_check(c, cudaMemsetAsync(p, 0xff, bytes, spot_cuda_stream(c)), "poisoning %.1f MB", bytes / 1e6);
 }
 
 static spot_status cuda_room(spot_ctx *c, size_t *left, size_t *total)
@@ -215,4 +247,5 @@ extern "C" __attribute__((visibility("default"))) const spot_plugin spot_plugin_
     SPOT_PLUGIN_ABI, &spot_ops_cuda, cuda_open, cuda_close, cuda_take, cuda_give, cuda_copy, cuda_clear,
     cuda_room, cuda_wait, cuda_record, cuda_recorded, cuda_replay, cuda_forget,
     cuda_fork, cuda_unfork, cuda_join, cuda_range, spot_cublas_multiply, cuda_about, cuda_count, cuda_pin, cuda_unpin,
+    cuda_poison,
 };

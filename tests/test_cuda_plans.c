@@ -321,6 +321,42 @@ TEST_WITH(a_plan_is_searched_once, own_folder, as_before)
     assert_int_equal(seen.searched + seen.useless + seen.cannot, 0);
 }
 
+/* Engines with a note that nobody knows yet serve where no other is right, and only if their numbers do. */
+TEST_WITH(engines_with_unknown_notes_are_tried_last, own_folder, as_before)
+{
+    made_with("new=5 fast=5", &train);
+    assert_string_equal(kept("forward"), "plain 4 2=28 13=-1");
+    tear_down(state), own_folder(state);
+    made_with("new=1 fast=5", &train);
+    assert_string_equal(kept("forward"), "plain 5 2=35 13=-1");
+    assert_int_equal(seen.wrong, 2 * 3);
+    assert_int_equal(seen.wavers, 3);
+    made_with("new=1 fast=6", &train);                   /* a kept one is taken again */
+    assert_int_equal(seen.searched + seen.useless, 0);
+}
+
+/* A search that takes too long is content with the right plan that it has. */
+TEST_WITH(a_search_has_an_end, own_folder, as_before)
+{
+    setenv("SPOT_PLANS_SECONDS", "0", 1);
+    made_with("fast=6", &train);
+    unsetenv("SPOT_PLANS_SECONDS");
+    assert_string_equal(kept("forward"), "plain 4 2=28 13=-1");
+}
+
+TEST_WITH(a_search_hears_a_stop, own_folder, as_before)
+{
+    static volatile sig_atomic_t stop = 1;
+    spot_ctx c = device("fast=4");
+    spot_conv *plan;
+
+    c.stop = &stop;
+    assert_int_equal(spot_conv_open(&c, &plan, &train), SPOT_STOPPED);
+    assert_null(plan);
+    assert_string_equal(kept("forward"), "nothing");
+    spot_device_close(&c);
+}
+
 int main(void)
 {
     if (!getenv("SPOT_EMULATOR")) cmocka_set_test_filter("a_plan_is_searched_once");  /* the stand-in is the emulator's */

@@ -66,7 +66,7 @@ call 0 '13 of 13 units are done' "${steps[@]}"
 for words in '^## Emulated GPU, 1.0, 20.*, commit abc123' 'spotter [0-9.]*.*, numbers' 'tests: 4 of 4 pass' \
     'again second: .* the same [1-9][0-9]* files to the byte' '| ceiling | copy, 4 GiB' \
     '| norm | statistics, .*% of the ceiling | 85 % of the ceiling | .*: missed, slower' '| mixture | 100 ECs.* fits/s | 2.9' \
-    'cuda block emulator, sm_00' '^| device busy during a sweep | 91 %' '^| mixtures, 100 ECs .* scikit-learn .* missed' \
+    'cuda block emulator, sm_80' '^| device busy during a sweep | 91 %' '^| mixtures, 100 ECs .* scikit-learn .* missed' \
     '^| rendering .* GB/s written' \
     'this GPU reaches .* % of 4300 GB/s (copy) and .* % of 790 TFLOP/s (product)' '^#### Means' '| 1 planespot-pca'; do
     grep -q -- "$words" "$out/RESULTS.md" || { cat "$out/RESULTS.md"; fail "the summary lacks: $words"; }

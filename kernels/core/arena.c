@@ -64,6 +64,14 @@ spot_arena spot_arena_counting(void)
     return (spot_arena){ .counting = true, .size = SIZE_MAX / 2 };
 }
 
+/* c: whose kernels will use the memory. */
+static spot_status poison(spot_ctx *c, void *p, size_t bytes)
+{
+    const spot_plugin *plugin = ((const spot_device *)c->device)->plugin;
+
+    return plugin->poison ? plugin->poison(c, p, bytes) : SPOT_OK;
+}
+
 spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void *out, size_t bytes)
 {
     size_t start = (a->used + ALIGN - 1) / ALIGN * ALIGN;
@@ -75,5 +83,5 @@ spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void *out, size_t bytes)
     if (!a->counting) spot_pointer_put(out, a->base + start);
     a->used = start + bytes;
     if (a->used > a->peak) a->peak = a->used;
-    return SPOT_OK;
+    return a->on && bytes ? poison(c->device ? c : a->on, a->base + start, bytes) : SPOT_OK;
 }

@@ -44,6 +44,7 @@ typedef struct {
     struct spot_conv *convs;       /* closed by spot_conv_forget */
     struct spot_cublas *cublas;    /* opened by the first product, closed by spot_cublas_forget */
     struct spot_products *products; /* opened by the first linear layer, closed by spot_products_forget */
+    int poison;                    /* what an arena hands out is set to 0xFF */
 } spot_cuda;
 
 static inline spot_cuda *spot_cuda_of(const spot_ctx *c) { return (spot_cuda *)((const spot_device *)c->device)->state; }

@@ -1,7 +1,6 @@
 /* device.c - memory and order of work of an open device; kernels/open.c opens it. */
 #include "core/device.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +15,7 @@ void spot_device_close(spot_ctx *c)
     spot_device *d = c->device;
 
     if (d) {
-        d->plugin->close(d->state);
-        dlclose(d->library);
+        d->plugin->close(d->state);        /* the library stays: CUDA's runtime in it still has work at the program's end */
         free(d);
     }
     c->ops = NULL;

@@ -35,7 +35,7 @@ spot_status spot_cudnn_propose(spot_ctx *, spot_cudnn *, const spot_conv_task *,
 }
 
 spot_status spot_cudnn_plan_open(spot_ctx *, spot_cudnn *, spot_cudnn_plan **, const spot_conv_task *,
-                                 const spot_cudnn_choice *, char *, size_t)
+                                 const spot_cudnn_choice *, bool, char *, size_t)
 {
     return SPOT_DEVICE;
 }
@@ -132,8 +132,8 @@ spot_status spot_cudnn_propose(spot_ctx *c, spot_cudnn *lib, const spot_conv_tas
 /* -- plans ----------------------------------------------------------------------------------------------------------- */
 
 /* NULL if the engine is deterministic and as precise as required, else the reason against it. Notes whether it uses tensor
- * cores. */
-static const char *objection(builder *b, cudnnBackendDescriptor_t engine, spot_precision precision)
+ * cores. unknown: a note that this build has no name for is no reason. */
+static const char *objection(builder *b, cudnnBackendDescriptor_t engine, spot_precision precision, bool unknown)
 {
     cudnnBackendNumericalNote_t note[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
     int64_t count = 0;
@@ -152,7 +152,10 @@ static const char *objection(builder *b, cudnnBackendDescriptor_t engine, spot_p
             if (precision != SPOT_TF32) return "the engine rounds its inputs";
             break;
         case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC: return "the engine is not deterministic";
-        default: return "the engine transforms its inputs or sums in less than fp32";
+        default:
+            if ((unsigned)note[i] < CUDNN_NUMERICAL_NOTE_TYPE_COUNT)
+                return "the engine transforms its inputs or sums in less than fp32";
+            if (!unknown) return "the library notes what this build does not know";
         }
     return NULL;
 }
@@ -191,7 +194,7 @@ static cudnnBackendDescriptor_t config_of(builder *b, cudnnBackendDescriptor_t e
 }
 
 /* p->plan, or NULL and the reason. */
-static const char *make_plan(spot_cudnn_plan *p, const spot_conv_task *task, char *words)
+static const char *make_plan(spot_cudnn_plan *p, const spot_conv_task *task, char *words, bool unknown)
 {
     builder b = { p->lib, p, CUDNN_STATUS_SUCCESS };
     cudnnBackendDescriptor_t of, engine, config, d;
@@ -206,7 +209,7 @@ static const char *make_plan(spot_cudnn_plan *p, const spot_conv_task *task, cha
     words += strlen(KIND[p->kind]);
     of = spot_cudnn_graph(&b, task, p->kind);
     engine = engine_of(&b, of, &words);
-    no = b.e ? NULL : objection(&b, engine, task->s.precision);
+    no = b.e ? NULL : objection(&b, engine, task->s.precision, unknown);
     if (no) return no;
     config = config_of(&b, engine, words);
     d = make(&b, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
@@ -225,7 +228,7 @@ static const char *make_plan(spot_cudnn_plan *p, const spot_conv_task *task, cha
 }
 
 spot_status spot_cudnn_plan_open(spot_ctx *c, spot_cudnn *lib, spot_cudnn_plan **plan, const spot_conv_task *task,
-                                 const spot_cudnn_choice *choice, char *why, size_t size)
+                                 const spot_cudnn_choice *choice, bool unknown, char *why, size_t size)
 {
     spot_cudnn_choice copy = *choice;
     spot_cudnn_plan *p = (spot_cudnn_plan *)calloc(1, sizeof *p);
@@ -235,7 +238,7 @@ spot_status spot_cudnn_plan_open(spot_ctx *c, spot_cudnn *lib, spot_cudnn_plan *
     if (!p) return spot_fail(c, SPOT_NOMEM, "no memory for a plan of cuDNN");
     p->lib = lib;
     memcpy(p->words, task->words, sizeof p->words);
-    no = make_plan(p, task, copy.words);
+    no = make_plan(p, task, copy.words, unknown);
     if (no) {
         snprintf(why, size, "%s", no);
         spot_cudnn_plan_close(p);

@@ -4,7 +4,10 @@
  * (conv_cudnn.cuh), agrees with the naive kernel, and gives the same bits twice. Right plans are timed, and the fastest is
  * taken. Close timings would change the choice, and so the bits, from run to run. So it is kept in a file (conv_stored.cu);
  * later runs take it from found and check that it gives the bits of its trial again. SPOT_PLANS=heuristic in the environment
- * times nothing, reads and writes no file and takes the first right plan. The same happens where no file can be kept. */
+ * times nothing, reads and writes no file and takes the first right plan. The same happens where no file can be kept.
+ *
+ * An engine with a note that this build does not know, as of a newer cuDNN, is tried where no other is right: its numbers decide.
+ * A search ends after SPOT_PLANS_SECONDS (20) once a right plan is found, and between two plans when a stop is asked for. */
 #include "net/conv_trial.cuh"
 
 #include <math.h>
@@ -12,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A plan on trial, and at last the plan of the pass. */
 typedef struct {
@@ -55,22 +59,36 @@ static spot_status check_kept(spot_ctx *c, spot_trial *t, candidate *k, void *sc
 
 typedef spot_status checker(spot_ctx *c, spot_trial *t, candidate *k, void *scratch, const char **why);
 
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* spot_check_stop, whose file the plugin lacks. */
+static spot_status check_stop(spot_ctx *c)
+{
+    return c->stop && *c->stop ? spot_fail(c, SPOT_STOPPED, "stopped between two plans of cuDNN") : SPOT_OK;
+}
+
 /* Makes and checks the plan of k's choice. k->plan is NULL afterwards if it is of no use; the log has the reason. k->ms becomes
- * its time where `best`, the time of the best plan so far, is given; 0: no timing. */
-static spot_status try_candidate(spot_ctx *c, spot_trial *t, candidate *k, checker *check, float best)
+ * its time where `best`, the time of the best plan so far, is given; 0: no timing. unknown: see spot_cudnn_plan_open. */
+static spot_status try_candidate(spot_ctx *c, spot_trial *t, candidate *k, checker *check, bool unknown, float best)
 {
     const char *why = NULL;
     char unmade[256] = "";
     void *scratch = NULL;
     spot_status s;
 
-    SPOT_TRY(spot_cudnn_plan_open(c, t->lib, &k->plan, &t->task, &k->as.choice, unmade, sizeof unmade));
+    SPOT_TRY(check_stop(c));
+    SPOT_TRY(spot_cudnn_plan_open(c, t->lib, &k->plan, &t->task, &k->as.choice, unknown, unmade, sizeof unmade));
     if (!k->plan) spot_log(c, SPOT_LOG_DEBUG, "%s: no %s: %s", t->task.words, k->as.choice.words, unmade);
     if (!k->plan) return SPOT_OK;
-    s = spot_trial_memory(c, t, &scratch, spot_cudnn_plan_scratch(k->plan));
+    s = spot_trial_scratch(c, t, &scratch, spot_cudnn_plan_scratch(k->plan));
     if (!s) s = check(c, t, k, scratch, &why);
     if (!s && !why && best > 0) s = spot_trial_time(c, t, k->plan, scratch, best, &k->ms);
-    spot_cuda_memory(c)->give(c, scratch);
     if (!s && why) spot_log(c, SPOT_LOG_WARN, "%s: cuDNN's %s %s; it is not taken", t->task.words, k->as.choice.words, why);
     if (s || why) drop(k);
     return s;
@@ -80,21 +98,30 @@ static spot_status try_candidate(spot_ctx *c, spot_trial *t, candidate *k, check
 
 typedef struct { int proposed, right; } tally;
 
+/* The seconds of a search, after which a right plan is enough. */
+static double seconds_of_search(void)
+{
+    const char *own = getenv("SPOT_PLANS_SECONDS");
+
+    return own ? atof(own) : 20;
+}
+
 /* The fastest right plan, or with timed false the first. best->plan stays NULL where found is none. */
 static spot_status search_plan(spot_ctx *c, spot_trial *t, bool timed, candidate *best, tally *n)
 {
     spot_cudnn_choice *choice = (spot_cudnn_choice *)calloc(SPOT_MOST_CHOICES, sizeof *choice);
     spot_status s = choice ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for cuDNN's proposals");
+    const double end = now() + seconds_of_search();
 
     *n = { 0, 0 };
     *best = { .ms = INFINITY };
-    for (int fallback = 0; fallback < 2 && !best->plan && !s; fallback++) {
+    for (int round = 0; round < 4 && !best->plan && !s; round++) {     /* the last two: notes that are not known */
         int count = 0;
-        s = spot_cudnn_propose(c, t->lib, &t->task, fallback, choice, &count);
-        n->proposed += count;
-        for (int i = 0; i < count && !s && (timed || !best->plan); i++) {
+        s = spot_cudnn_propose(c, t->lib, &t->task, round % 2, choice, &count);
+        if (round < 2) n->proposed += count;
+        for (int i = 0; i < count && !s && (!best->plan || (timed && now() < end)); i++) {
             candidate k = { .as = { .choice = choice[i] }, .ms = INFINITY };
-            s = try_candidate(c, t, &k, check_new, timed ? best->ms : 0);
+            s = try_candidate(c, t, &k, check_new, round >= 2, timed ? best->ms : 0);
             n->right += k.plan != NULL;
             if (!k.plan || (best->plan && k.ms >= best->ms)) drop(&k);
             else {
@@ -111,7 +138,7 @@ static spot_status search_plan(spot_ctx *c, spot_trial *t, bool timed, candidate
 static spot_status take_kept(spot_ctx *c, spot_trial *t, const spot_stored *kept, candidate *k)
 {
     *k = { .as = *kept, .ms = INFINITY };
-    SPOT_TRY(try_candidate(c, t, k, check_kept, 0));
+    SPOT_TRY(try_candidate(c, t, k, check_kept, true, 0));
     if (!k->plan) spot_log(c, SPOT_LOG_WARN, "%s: the plan that was kept is of no use any more", t->task.words);
     return SPOT_OK;
 }

@@ -66,6 +66,18 @@ spot_status spot_trial_memory(spot_ctx *c, const spot_trial *t, void **out, size
                            t->task.words);
 }
 
+spot_status spot_trial_scratch(spot_ctx *c, spot_trial *t, void **out, size_t bytes)
+{
+    if (!t->scratch || t->scratch_bytes < bytes) {
+        if (t->scratch) spot_cuda_memory(c)->give(c, t->scratch);
+        t->scratch = NULL;
+        SPOT_TRY(spot_trial_memory(c, t, &t->scratch, bytes));
+        t->scratch_bytes = bytes;
+    }
+    *out = t->scratch;
+    return SPOT_OK;
+}
+
 spot_status spot_trial_open(spot_ctx *c, spot_trial *t, const spot_conv *p, int pass, spot_cudnn *lib)
 {
     static const int written[SPOT_PASSES] = { ROLE_Y, ROLE_X, ROLE_W };
@@ -92,7 +104,7 @@ spot_status spot_trial_open(spot_ctx *c, spot_trial *t, const spot_conv *p, int 
 
 void spot_trial_close(spot_ctx *c, spot_trial *t)
 {
-    void *all[] = { t->at[ROLE_X], t->at[ROLE_W], t->at[ROLE_Y], t->bias, t->other, t->want, t->seen };
+    void *all[] = { t->at[ROLE_X], t->at[ROLE_W], t->at[ROLE_Y], t->bias, t->other, t->want, t->seen, t->scratch };
 
     for (void *p : all) spot_cuda_memory(c)->give(c, p);
 }

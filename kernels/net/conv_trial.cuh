@@ -16,6 +16,8 @@ typedef struct {
     size_t count[ROLES], bytes[ROLES];
     int written;
     bool known;                /* want is computed */
+    void *scratch;             /* of all plans, one after the other: spot_trial_scratch */
+    size_t scratch_bytes;
 } spot_trial;
 
 /* Takes and fills the arrays. Close the trial even after a failure. */
@@ -23,6 +25,10 @@ spot_status spot_trial_open(spot_ctx *c, spot_trial *t, const spot_conv *p, int 
 void        spot_trial_close(spot_ctx *c, spot_trial *t);
 
 spot_status spot_trial_memory(spot_ctx *c, const spot_trial *t, void **out, size_t bytes);
+
+/* Scratch of at least so many bytes, which the next call may move; closed with the trial. To take and give back up to a GB for
+ * each plan would cost more than to run it. */
+spot_status spot_trial_scratch(spot_ctx *c, spot_trial *t, void **out, size_t bytes);
 
 /* Runs the plan once on the filled arrays. digest: a hash of all bits that it wrote. *right: it ran and, with compare, agrees
  * with the naive kernel. */

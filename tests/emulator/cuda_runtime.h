@@ -174,6 +174,7 @@ typedef struct emu_stream *cudaStream_t;
 typedef struct emu_event *cudaEvent_t;
 typedef struct emu_graph *cudaGraph_t, *cudaGraphExec_t;
 enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
+#define __CUDA_ARCH_LIST__ 800, 900      /* as the build of the plugin has it */
 struct cudaDeviceProp {
     char name[256];
     struct { char bytes[16]; } uuid;

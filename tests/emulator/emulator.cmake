@@ -101,7 +101,7 @@ foreach(file ${SPOT_CUDA_TESTS})
   add_test(NAME ${emulated} COMMAND ${CMAKE_BINARY_DIR}/${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
   spot_test_properties(${emulated} ${file})
   set_property(TEST ${emulated} APPEND PROPERTY ENVIRONMENT
-    SPOT_PLUGIN_DIR=$<TARGET_FILE_DIR:spotter_emulated> SPOT_EMULATOR=identity)
+    SPOT_PLUGIN_DIR=$<TARGET_FILE_DIR:spotter_emulated> SPOT_EMULATOR=identity SPOT_CUDA_POISON=1)
   if(TARGET spotter_watched)
     string(REPLACE test_cuda_ test_race_ watched ${name})
     add_test(NAME ${watched} COMMAND ${CMAKE_BINARY_DIR}/${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/tests)
