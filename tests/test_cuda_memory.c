@@ -1,5 +1,5 @@
-/* test_cuda_memory.c - memory that an arena hands out again, a GPU that the plugin has no kernels for, and the plugin that stays
- * loaded. */
+/* test_cuda_memory.c - memory that an arena hands out again, a GPU that the plugin has no kernels for, and the plugin that
+ * stays loaded. */
 #define _GNU_SOURCE   /* setenv */
 #include <dlfcn.h>
 #include <string.h>

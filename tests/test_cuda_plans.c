@@ -3,6 +3,7 @@
  * run, all three are fast; 4, 5 and 6 are right and round differently. Only one of them is fast: the environment says which. */
 #define _GNU_SOURCE   /* setenv */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include "check_cuda.h"
 
 #include "check_folder.h"
+#include "emulator/calls.h"
 #include "net/conv.h"
 #include "study/workers.h"
 
@@ -342,6 +344,22 @@ TEST_WITH(a_search_has_an_end, own_folder, as_before)
     made_with("fast=6", &train);
     unsetenv("SPOT_PLANS_SECONDS");
     assert_string_equal(kept("forward"), "plain 4 2=28 13=-1");
+}
+
+/* Six plans are tried for each pass. Arrays and one workspace are taken for all of them: to take and give back a workspace for
+ * each would cost more on a GPU than to run it. */
+TEST_WITH(a_search_has_one_workspace, own_folder, as_before)
+{
+    enum { PASSES = 3, ARRAYS = 7, WORKSPACE = 1 };
+    spot_ctx c = device("fast=5");
+    const spot_emulator_calls *calls = dlsym(((const spot_device *)c.device)->library, "spot_emulator_calls");
+    spot_conv *plan;
+
+    calls->reset();
+    CHECK_OK(&c, spot_conv_open(&c, &plan, &train));
+    assert_in_range(calls->count(NULL, "takes"), PASSES, PASSES * (ARRAYS + WORKSPACE));
+    spot_conv_close(&c, plan);
+    spot_device_close(&c);
 }
 
 TEST_WITH(a_search_hears_a_stop, own_folder, as_before)

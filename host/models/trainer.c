@@ -117,6 +117,7 @@ spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot
     s.attacked = robust != NULL;
     t->images = ec->images[SPOT_TRAIN];
     t->steps = batches_of(t->images, cfg->batch);
+    t->ahead = SPOT_STEPS_AHEAD;
     steps = (size_t)t->steps * (size_t)cfg->epochs;
     SPOT_TRY(spot_net_open(c, a, &t->net, s));
     if (robust) SPOT_TRY(spot_adversary_open(c, a, &t->foe, &t->net));
@@ -287,6 +288,7 @@ spot_status spot_trainer_learn(spot_ctx *c, spot_trainer *t, int epoch, double *
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(run_or_replay_step(c, t, c->device ? k % 2 : 0, images_in_batch(t->images, t->cfg->batch, k)));
         if (!c->device) SPOT_TRY(check_loss(c, t, epoch, k));
+        if (c->device && (k + 1) % t->ahead == 0) SPOT_TRY(spot_device_wait(c));
         report_progress(c, t, epoch, k);
     }
     SPOT_TRY(copy_between(c, t->losses + first, t->course.losses + first, (size_t)t->steps * sizeof *t->losses));

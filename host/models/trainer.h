@@ -51,7 +51,11 @@ typedef struct {
     spot_val    here;
     void       *graph[2];                 /* the recorded step on each whole batch; NULL before the recording */
     bool        warm;                     /* a step on a whole batch has run */
+    int         ahead;                    /* steps that wait for a GPU at most, SPOT_STEPS_AHEAD: a stop waits for these */
 } spot_trainer;
+
+/* 64 steps of ResNet-18 at batch 256 in bf16 are 0.8 s on an H200 (predicted), and a wait for them takes 20 to 50 us. */
+enum { SPOT_STEPS_AHEAD = 64 };
 
 /* The learning rate at step `step` (from 0) of a training of `steps` steps. */
 double spot_learning_rate(const spot_model_config *cfg, int step, int steps);

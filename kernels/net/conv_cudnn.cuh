@@ -53,8 +53,8 @@ spot_status spot_cudnn_propose(spot_ctx *c, spot_cudnn *lib, const spot_conv_tas
                                spot_cudnn_choice choice[SPOT_MOST_CHOICES], int *count);
 
 /* Makes the plan of a choice. It must be deterministic, lose no more precision than the shape allows, and fit into a GB of
- * scratch; else *plan is NULL and `why` has the reason, which is no failure. unknown: what the library notes of an engine and this
- * build has no name for, as a newer library's notes, is no reason; the caller looks at the engine's numbers. */
+ * scratch; else *plan is NULL and `why` has the reason, which is no failure. unknown: a note on an engine's numbers that
+ * this build has no name for, as of a newer library, is no reason; the caller looks at the numbers. */
 spot_status spot_cudnn_plan_open(spot_ctx *c, spot_cudnn *lib, spot_cudnn_plan **plan, const spot_conv_task *task,
                                  const spot_cudnn_choice *choice, bool unknown, char *why, size_t size);
 void        spot_cudnn_plan_close(spot_cudnn_plan *plan);                  /* accepts NULL */

@@ -6,8 +6,8 @@
  * later runs take it from found and check that it gives the bits of its trial again. SPOT_PLANS=heuristic in the environment
  * times nothing, reads and writes no file and takes the first right plan. The same happens where no file can be kept.
  *
- * An engine with a note that this build does not know, as of a newer cuDNN, is tried where no other is right: its numbers decide.
- * A search ends after SPOT_PLANS_SECONDS (20) once a right plan is found, and between two plans when a stop is asked for. */
+ * An engine with a note that this build does not know, as of a newer cuDNN, is tried where no other is right: its numbers
+ * decide. A search ends after SPOT_PLANS_SECONDS (20) once a right plan is found, and between two plans when a stop is asked for. */
 #include "net/conv_trial.cuh"
 
 #include <math.h>

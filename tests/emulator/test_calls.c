@@ -47,6 +47,30 @@ static const char *const call_names[] = {
 
 enum { BATCH = 4, STEPS = 2, BUCKETS = 8 };
 
+static void ask_for_stop(void *user, const spot_progress *p)
+{
+    (void)p;
+    *(volatile sig_atomic_t *)user = 1;
+}
+
+/* A stop that is asked for in the first step of an epoch is heard before the second, and no more steps than t->ahead are still
+ * on their way to the device. */
+static void stop_amid_an_epoch(spot_ctx *c, spot_trainer *t)
+{
+    static volatile sig_atomic_t stop;
+    double mean;
+
+    stop = 0;
+    t->ahead = 1;
+    c->stop = &stop, c->user = (void *)(uintptr_t)&stop, c->on_progress = ask_for_stop;
+    calls_of(c)->reset();
+    assert_int_equal(spot_trainer_learn(c, t, 1, &mean), SPOT_STOPPED);
+    assert_int_equal(calls_of(c)->count(NULL, "replays"), 1);
+    assert_int_equal(calls_of(c)->count(NULL, "waits"), 1);
+    c->stop = NULL, c->on_progress = NULL;
+    spot_forget(c);
+}
+
 /* The calls of the second epoch of a training, whose first one has recorded the step. */
 static void count_epoch(spot_ctx *c, int arch, bool robust, long long count[EMU_CALL_KINDS])
 {
@@ -75,6 +99,7 @@ static void count_epoch(spot_ctx *c, int arch, bool robust, long long count[EMU_
     calls_of(c)->reset();
     CHECK_OK(c, spot_trainer_learn(c, &t, 1, &mean));
     for (int k = 0; k < EMU_CALL_KINDS; k++) count[k] = calls_of(c)->count(NULL, call_names[k]);
+    stop_amid_an_epoch(c, &t);
     spot_trainer_close(c, &t);
     spot_arena_close(&a);
     spot_arena_close(&host);
