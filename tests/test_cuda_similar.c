@@ -5,6 +5,7 @@
 
 #include "check_cuda.h"
 
+#include "discover/search/vote.h"
 #include "net/linear.h"
 #include "net/similar.h"
 #include "noise.h"
@@ -43,7 +44,7 @@ static void compute(spot_ctx *c, values *v)
     CHECK_OK(c, spot_device_copy(c, v->dots, y, sizeof v->dots));
     CHECK_OK(c, spot_similar_best(c, table, y, a, ROWS));
     CHECK_OK(c, spot_device_copy(c, v->best, y, sizeof v->best));
-    CHECK_OK(c, spot_similar_columns(c, table, y, a, ROWS, cls, columns, LEN(columns)));
+    CHECK_OK(c, spot_similar_columns(c, table, y, &(spot_similar_rows){ a, ROWS, cls, columns, LEN(columns) }));
     CHECK_OK(c, spot_device_copy(c, v->column, y, sizeof v->column));
     CHECK_OK(c, spot_similar_sums(c, &p));
     CHECK_OK(c, spot_device_copy(c, v->sums, y, sizeof v->sums));
@@ -110,6 +111,34 @@ TEST(arrays_on_the_host_are_refused)
     assert_non_null(strstr(spot_take_message(&c, SPOT_UNSUPPORTED), "similar.best: y: in host memory"));
     spot_similar_close(&c, table);
     spot_device_close(&c);
+    close_values(&v);
+}
+
+/* -- votes -------------------------------------------------------------------------------------------------------------- */
+
+/* Rows that are equal, and rows by number: neighbours and their order are the CPU's. */
+TEST(neighbours_are_those_of_the_cpu)
+{
+    enum { K = 7, SOME = 40 };
+    int row[SOME], want[ROWS * K], got[ROWS * K];
+    spot_ctx cpu = check_ctx(2), c;
+    static values v;
+    spot_arena a;
+
+    open_values(&v);
+    for (int i = 0; i < SOME; i++) row[i] = ROWS - 1 - i;
+    memcpy(v.a + 11 * D, v.a + 50 * D, D * sizeof *v.a);
+    memcpy(v.a + 12 * D, v.a + 50 * D, D * sizeof *v.a);
+    CHECK_OK(&cpu, spot_arena_open(&cpu, &a, 16 << 20));
+    open_cuda(&c, 1);
+    for (int by = 0; by < 2; by++) {
+        const spot_some_rows x = { v.a, by ? row : NULL, by ? SOME : ROWS }, y = { v.a, by ? NULL : row, by ? ROWS : SOME };
+        CHECK_OK(&cpu, spot_nearest_rows(&cpu, &a, want, x, y, D, K));
+        CHECK_OK(&c, spot_nearest_rows(&c, &a, got, x, y, D, K));
+        assert_memory_equal(got, want, (size_t)x.n * K * sizeof *got);
+    }
+    spot_device_close(&c);
+    spot_arena_close(&a);
     close_values(&v);
 }
 

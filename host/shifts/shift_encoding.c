@@ -264,7 +264,8 @@ static spot_status compare_piece(spot_ctx *c, similarity_work *w, float *out, in
 
     SPOT_TRY(open_table(c, w));
     SPOT_TRY(place_piece(c, w, &p, n));
-    SPOT_TRY(spot_similar_columns(c, w->table, p.out, p.feature, n, p.cls, w->of, columns));
+    SPOT_TRY(spot_similar_columns(c, w->table, p.out,
+                                  &(spot_similar_rows){ p.feature, n, p.cls, w->of, columns }));
     SPOT_TRY(spot_device_copy(c, out, p.out, (size_t)n * (size_t)columns * sizeof *out));
     for (size_t i = 0; i < (size_t)n * columns; i++)
         if (!isfinite(out[i]))

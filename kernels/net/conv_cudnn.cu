@@ -35,7 +35,7 @@ spot_status spot_cudnn_propose(spot_ctx *, spot_cudnn *, const spot_conv_task *,
 }
 
 spot_status spot_cudnn_plan_open(spot_ctx *, spot_cudnn *, spot_cudnn_plan **, const spot_conv_task *,
-                                 const spot_cudnn_choice *, bool, char *, size_t)
+                                 const spot_cudnn_choice *, char *, size_t)
 {
     return SPOT_DEVICE;
 }
@@ -228,7 +228,7 @@ static const char *make_plan(spot_cudnn_plan *p, const spot_conv_task *task, cha
 }
 
 spot_status spot_cudnn_plan_open(spot_ctx *c, spot_cudnn *lib, spot_cudnn_plan **plan, const spot_conv_task *task,
-                                 const spot_cudnn_choice *choice, bool unknown, char *why, size_t size)
+                                 const spot_cudnn_choice *choice, char *why, size_t size)
 {
     spot_cudnn_choice copy = *choice;
     spot_cudnn_plan *p = (spot_cudnn_plan *)calloc(1, sizeof *p);
@@ -238,7 +238,7 @@ spot_status spot_cudnn_plan_open(spot_ctx *c, spot_cudnn *lib, spot_cudnn_plan *
     if (!p) return spot_fail(c, SPOT_NOMEM, "no memory for a plan of cuDNN");
     p->lib = lib;
     memcpy(p->words, task->words, sizeof p->words);
-    no = make_plan(p, task, copy.words, unknown);
+    no = make_plan(p, task, copy.words, choice->unknown);
     if (no) {
         snprintf(why, size, "%s", no);
         spot_cudnn_plan_close(p);

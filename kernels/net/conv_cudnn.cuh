@@ -29,8 +29,9 @@ bool           spot_conv_has_pass(const spot_conv_shape *s, int pass);
 
 /* An engine and the settings of its knobs, as words from which the same cuDNN makes the same plan: "plain 42 2=3 13=1". The
  * first word is the form of the graph: plain; narrow: dw is bf16 and widened afterwards; fused: also adds the other summand
- * and the bias (bf16 with bf16) and applies the ReLU. */
-typedef struct { char words[256]; } spot_cudnn_choice;
+ * and the bias (bf16 with bf16) and applies the ReLU. unknown: a note on the engine's numbers that this build has no name for,
+ * as of a newer cuDNN, is no reason against it; the caller looks at the numbers. The library proposes without it. */
+typedef struct { char words[256]; bool unknown; } spot_cudnn_choice;
 enum { SPOT_MOST_CHOICES = 128 };
 
 /* Loads cuDNN and starts it on c's stream. SPOT_DEVICE names the searched places when it is missing or too old. On the block
@@ -53,10 +54,9 @@ spot_status spot_cudnn_propose(spot_ctx *c, spot_cudnn *lib, const spot_conv_tas
                                spot_cudnn_choice choice[SPOT_MOST_CHOICES], int *count);
 
 /* Makes the plan of a choice. It must be deterministic, lose no more precision than the shape allows, and fit into a GB of
- * scratch; else *plan is NULL and `why` has the reason, which is no failure. unknown: a note on an engine's numbers that
- * this build has no name for, as of a newer library, is no reason; the caller looks at the numbers. */
+ * scratch; else *plan is NULL and `why` has the reason, which is no failure. */
 spot_status spot_cudnn_plan_open(spot_ctx *c, spot_cudnn *lib, spot_cudnn_plan **plan, const spot_conv_task *task,
-                                 const spot_cudnn_choice *choice, bool unknown, char *why, size_t size);
+                                 const spot_cudnn_choice *choice, char *why, size_t size);
 void        spot_cudnn_plan_close(spot_cudnn_plan *plan);                  /* accepts NULL */
 size_t      spot_cudnn_plan_scratch(const spot_cudnn_plan *plan);          /* accepts NULL */
 bool        spot_cudnn_plan_tensor_cores(const spot_cudnn_plan *plan);

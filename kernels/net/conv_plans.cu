@@ -74,8 +74,8 @@ static spot_status check_stop(spot_ctx *c)
 }
 
 /* Makes and checks the plan of k's choice. k->plan is NULL afterwards if it is of no use; the log has the reason. k->ms becomes
- * its time where `best`, the time of the best plan so far, is given; 0: no timing. unknown: see spot_cudnn_plan_open. */
-static spot_status try_candidate(spot_ctx *c, spot_trial *t, candidate *k, checker *check, bool unknown, float best)
+ * its time where `best`, the time of the best plan so far, is given; 0: no timing. */
+static spot_status try_candidate(spot_ctx *c, spot_trial *t, candidate *k, checker *check, float best)
 {
     const char *why = NULL;
     char unmade[256] = "";
@@ -83,7 +83,7 @@ static spot_status try_candidate(spot_ctx *c, spot_trial *t, candidate *k, check
     spot_status s;
 
     SPOT_TRY(check_stop(c));
-    SPOT_TRY(spot_cudnn_plan_open(c, t->lib, &k->plan, &t->task, &k->as.choice, unknown, unmade, sizeof unmade));
+    SPOT_TRY(spot_cudnn_plan_open(c, t->lib, &k->plan, &t->task, &k->as.choice, unmade, sizeof unmade));
     if (!k->plan) spot_log(c, SPOT_LOG_DEBUG, "%s: no %s: %s", t->task.words, k->as.choice.words, unmade);
     if (!k->plan) return SPOT_OK;
     s = spot_trial_scratch(c, t, &scratch, spot_cudnn_plan_scratch(k->plan));
@@ -121,7 +121,8 @@ static spot_status search_plan(spot_ctx *c, spot_trial *t, bool timed, candidate
         if (round < 2) n->proposed += count;
         for (int i = 0; i < count && !s && (!best->plan || (timed && now() < end)); i++) {
             candidate k = { .as = { .choice = choice[i] }, .ms = INFINITY };
-            s = try_candidate(c, t, &k, check_new, round >= 2, timed ? best->ms : 0);
+            k.as.choice.unknown = round >= 2;
+            s = try_candidate(c, t, &k, check_new, timed ? best->ms : 0);
             n->right += k.plan != NULL;
             if (!k.plan || (best->plan && k.ms >= best->ms)) drop(&k);
             else {
@@ -138,7 +139,8 @@ static spot_status search_plan(spot_ctx *c, spot_trial *t, bool timed, candidate
 static spot_status take_kept(spot_ctx *c, spot_trial *t, const spot_stored *kept, candidate *k)
 {
     *k = { .as = *kept, .ms = INFINITY };
-    SPOT_TRY(try_candidate(c, t, k, check_kept, true, 0));
+    k->as.choice.unknown = true;
+    SPOT_TRY(try_candidate(c, t, k, check_kept, 0));
     if (!k->plan) spot_log(c, SPOT_LOG_WARN, "%s: the plan that was kept is of no use any more", t->task.words);
     return SPOT_OK;
 }

@@ -57,15 +57,15 @@ template <typename T> static __global__ void __launch_bounds__(THREADS) fill_ker
 }
 
 /* seen[0]: the largest difference of y from products in double, seen[1]: the largest of these, as bits, in whose order NaN is
- * the largest; seen[2]: a digest of all bits of y, which was 0 before. grid (ceil(rows out / 256)) */
+ * the largest; seen[2]: a digest of all bits of y, which was 0 before. grid (ceil(TRIED out / 256)) */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) compare_kernel(unsigned *seen, const float *y, const T *x, const T *w,
-                                                                 const float *bias, int rows, int in, int out)
+                                                                 const float *bias, int in, int out)
 {
     const size_t e = (size_t)blockIdx.x * THREADS + threadIdx.x;
     double sum = 0;
 
-    if (e >= (size_t)rows * out) return;
+    if (e >= (size_t)TRIED * out) return;
     const size_t r = e / out, o = e % out;
     for (int i = 0; i < in; i++) sum = fma((double)spot_widen(x[r * in + i]), (double)spot_widen(w[o * in + i]), sum);
     if (bias) sum += bias[o];
@@ -113,7 +113,7 @@ template <typename T> static spot_status try_once(spot_ctx *c, const spot_linear
     SPOT_TRY(spot_cuda_memory(c)->clear(c, t->seen, 3 * sizeof *t->seen));
     SPOT_TRY(spot_product_run(c, p->product, t->y, t->x, t->w, t->bias, TRIED, t->scratch));
     SPOT_LAUNCH(compare_kernel<T>, dim3(spot_blocks(TRIED * out, THREADS)), THREADS, 0, spot_cuda_stream(c), t->seen, t->y,
-                (const T *)t->x, (const T *)t->w, p->s.bias ? t->bias : NULL, (int)TRIED, p->s.in, p->s.out);
+                (const T *)t->x, (const T *)t->w, p->s.bias ? t->bias : NULL, p->s.in, p->s.out);
     SPOT_TRY(spot_cuda_launched(c, "linear: trying an algorithm for %d -> %d numbers", p->s.in, p->s.out));
     return spot_cuda_memory(c)->copy(c, seen, t->seen, 3 * sizeof *seen);
 }

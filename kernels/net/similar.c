@@ -98,14 +98,13 @@ static double column_of(const spot_similar *t, const float *a, int cls, const sp
     return most;
 }
 
-static spot_status columns_cpu(spot_ctx *c, spot_similar *t, float *y, const float *a, int n, const int *cls,
-                               const spot_similar_column *column, int columns)
+static spot_status columns_cpu(spot_ctx *c, spot_similar *t, float *y, const spot_similar_rows *p)
 {
 #pragma omp parallel for num_threads(c->threads) schedule(static)
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < columns; k++)
-            y[(size_t)i * columns + k] = (float)column_of(t, a + (size_t)i * t->d, column[k].of_class ? cls[i] : 0,
-                                                          &column[k]);
+    for (int i = 0; i < p->n; i++)
+        for (int k = 0; k < p->columns; k++)
+            y[(size_t)i * p->columns + k] = (float)column_of(t, p->a + (size_t)i * t->d,
+                                                             p->column[k].of_class ? p->cls[i] : 0, &p->column[k]);
     return SPOT_OK;
 }
 
@@ -170,15 +169,14 @@ spot_status spot_similar_best(spot_ctx *c, spot_similar *table, float *y, const 
     SPOT_DISPATCH(c, similar, best, table, y, a, n);
 }
 
-spot_status spot_similar_columns(spot_ctx *c, spot_similar *table, float *y, const float *a, int n, const int *cls,
-                                 const spot_similar_column *column, int columns)
+spot_status spot_similar_columns(spot_ctx *c, spot_similar *table, float *y, const spot_similar_rows *p)
 {
-    SPOT_TRY(check_rows(c, "columns", n));
-    for (int k = 0; k < columns; k++)
-        if (column[k].first < 0 || column[k].count < 1)
+    SPOT_TRY(check_rows(c, "columns", p->n));
+    for (int k = 0; k < p->columns; k++)
+        if (p->column[k].first < 0 || p->column[k].count < 1)
             return spot_fail(c, SPOT_INVALID, "similar.columns: column %d has %d rows from row %d of the table", k,
-                             column[k].count, column[k].first);
-    SPOT_DISPATCH(c, similar, columns, table, y, a, n, cls, column, columns);
+                             p->column[k].count, p->column[k].first);
+    SPOT_DISPATCH(c, similar, columns, table, y, p);
 }
 
 spot_status spot_similar_sums(spot_ctx *c, const spot_similar_sums_problem *p)

@@ -19,7 +19,11 @@ struct spot_similar {
     void *scratch;
 };
 
-typedef struct { spot_similar_column of[COLUMNS]; } column_list;
+/* Columns `first` to first + some - 1, of `columns`, for n rows of products with `rows` rows of the table. */
+typedef struct {
+    int n, rows, first, some, columns;
+    spot_similar_column of[COLUMNS];
+} column_list;
 
 /* -- kernels ----------------------------------------------------------------------------------------------------------- */
 
@@ -60,19 +64,18 @@ static __global__ void __launch_bounds__(THREADS) best_kernel(float *y, const fl
     if (!lane) y[i] = most;
 }
 
-/* A warp to a number: row i, column k of `some` from `first` on. grid (ceil(n some / 8)) */
-static __global__ void __launch_bounds__(THREADS) columns_kernel(float *y, const float *z, const int *cls, int n, int rows,
-                                                                 const __grid_constant__ column_list list, int first, int some,
-                                                                 int columns)
+/* A warp to a number: row i, column k of the list. grid (ceil(n some / 8)) */
+static __global__ void __launch_bounds__(THREADS) columns_kernel(float *y, const float *z, const int *cls,
+                                                                 const __grid_constant__ column_list list)
 {
     const size_t e = (size_t)blockIdx.x * WARPS + threadIdx.x / SPOT_WARP;
-    const int lane = (int)threadIdx.x % SPOT_WARP, i = (int)(e / some), k = (int)(e % some);
+    const int lane = (int)threadIdx.x % SPOT_WARP, i = (int)(e / list.some), k = (int)(e % list.some);
 
-    if (i >= n) return;
+    if (i >= list.n) return;
     const spot_similar_column of = list.of[k];
-    const float *from = z + (size_t)i * rows + of.first;
+    const float *from = z + (size_t)i * list.rows + of.first;
     const float most = of.of_class ? from[cls[i]] : greatest_of(from, of.count, lane);
-    if (!lane) y[(size_t)i * columns + first + k] = most;
+    if (!lane) y[(size_t)i * list.columns + list.first + k] = most;
 }
 
 /* A thread to a column of a round: the CPU's chain. grid (ceil(d / 256), rounds) */
@@ -166,30 +169,27 @@ static spot_status best_cuda(spot_ctx *c, spot_similar *t, float *y, const float
     return SPOT_OK;
 }
 
-/* The columns of one piece of rows, as many at a time as a launch takes. */
-static spot_status read_columns(spot_ctx *c, spot_similar *t, float *y, const int *cls, int n,
-                                const spot_similar_column *column, int columns)
+/* The columns of the n rows from row `at` on, as many at a time as a launch takes. */
+static spot_status read_columns(spot_ctx *c, spot_similar *t, float *y, const spot_similar_rows *p, int at, int n)
 {
-    for (int first = 0; first < columns; first += COLUMNS) {
-        const int some = min((int)COLUMNS, columns - first);
-        column_list list;
-        for (int k = 0; k < some; k++) list.of[k] = column[first + k];
-        SPOT_LAUNCH(columns_kernel, dim3(spot_blocks((size_t)n * some, WARPS)), THREADS, 0, spot_cuda_stream(c), y, t->y, cls,
-                    n, t->rows, list, first, some, columns);
-        SPOT_TRY(spot_cuda_launched(c, "similar.columns of %d rows, %d columns", n, some));
+    for (int first = 0; first < p->columns; first += COLUMNS) {
+        column_list list = { n, t->rows, first, min((int)COLUMNS, p->columns - first), p->columns, {} };
+        for (int k = 0; k < list.some; k++) list.of[k] = p->column[first + k];
+        SPOT_LAUNCH(columns_kernel, dim3(spot_blocks((size_t)n * list.some, WARPS)), THREADS, 0, spot_cuda_stream(c),
+                    y + (size_t)at * p->columns, t->y, p->cls + at, list);
+        SPOT_TRY(spot_cuda_launched(c, "similar.columns of %d rows, %d columns", n, list.some));
     }
     return SPOT_OK;
 }
 
-static spot_status columns_cuda(spot_ctx *c, spot_similar *t, float *y, const float *a, int n, const int *cls,
-                                const spot_similar_column *column, int columns)
+static spot_status columns_cuda(spot_ctx *c, spot_similar *t, float *y, const spot_similar_rows *p)
 {
-    SPOT_TRY(spot_cuda_needs_all(c, "similar.columns", { { y, "y" }, { a, "a" }, { cls, "cls" } }));
-    for (int first = 0; first < n; first += t->piece) {
-        const int some = some_of(t, n, first);
-        SPOT_TRY(make_units(c, t->a, a + (size_t)first * t->d, some, t->d));
+    SPOT_TRY(spot_cuda_needs_all(c, "similar.columns", { { y, "y" }, { p->a, "a" }, { p->cls, "cls" } }));
+    for (int first = 0; first < p->n; first += t->piece) {
+        const int some = some_of(t, p->n, first);
+        SPOT_TRY(make_units(c, t->a, p->a + (size_t)first * t->d, some, t->d));
         SPOT_TRY(multiply(c, t, t->y, t->a, true, some));
-        SPOT_TRY(read_columns(c, t, y + (size_t)first * columns, cls + first, some, column, columns));
+        SPOT_TRY(read_columns(c, t, y, p, first, some));
     }
     return SPOT_OK;
 }

@@ -28,6 +28,14 @@ typedef struct {
     bool of_class;
 } spot_similar_column;
 
+typedef struct {
+    const float *a;                    /* (n, d) */
+    int n;
+    const int *cls;                    /* (n): classes of these rows; only read for a column of_class */
+    const spot_similar_column *column; /* (columns), on the host */
+    int columns;
+} spot_similar_rows;
+
 /* A group of a round: the sum of the first `length` rows of the round's order, times `factor`. */
 typedef struct {
     int which, length;                 /* which: its place among the groups of y */
@@ -47,8 +55,7 @@ struct spot_similar_ops {
     void        (*close)(spot_ctx *c, spot_similar *table);
     spot_status (*dots)(spot_ctx *c, spot_similar *table, float *y, const float *a, int n);
     spot_status (*best)(spot_ctx *c, spot_similar *table, float *y, const float *a, int n);
-    spot_status (*columns)(spot_ctx *c, spot_similar *table, float *y, const float *a, int n, const int *cls,
-                           const spot_similar_column *column, int columns);
+    spot_status (*columns)(spot_ctx *c, spot_similar *table, float *y, const spot_similar_rows *p);
     spot_status (*sums)(spot_ctx *c, const spot_similar_sums_problem *p);
 };
 
@@ -64,9 +71,8 @@ static inline size_t spot_similar_bytes(size_t rows, size_t d) { return 2 * rows
 spot_status spot_similar_dots(spot_ctx *c, spot_similar *table, float *y, const float *a, int n);
 spot_status spot_similar_best(spot_ctx *c, spot_similar *table, float *y, const float *a, int n);
 
-/* y (n, columns); cls (n): classes of the rows of a, only read for a column of_class; column (columns), on the host. */
-spot_status spot_similar_columns(spot_ctx *c, spot_similar *table, float *y, const float *a, int n, const int *cls,
-                                 const spot_similar_column *column, int columns);
+/* y (n, columns) */
+spot_status spot_similar_columns(spot_ctx *c, spot_similar *table, float *y, const spot_similar_rows *p);
 
 spot_status spot_similar_sums(spot_ctx *c, const spot_similar_sums_problem *p);
 

@@ -135,7 +135,7 @@ static answer ask(spot_ctx *c, spot_cudnn *lib, const spot_conv_task *t)
         for (int i = 0; i < count; i++) {
             spot_cudnn_plan *plan;
             char why[256];
-            CHECK_OK(c, spot_cudnn_plan_open(c, lib, &plan, t, &choice[i], false, why, sizeof why));
+            CHECK_OK(c, spot_cudnn_plan_open(c, lib, &plan, t, &choice[i], why, sizeof why));
             if (!plan) continue;
             a.admitted++;
             a.fused += choice[i].words[0] == 'f';

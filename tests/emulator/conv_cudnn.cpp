@@ -125,14 +125,14 @@ spot_status spot_cudnn_propose(spot_ctx *, spot_cudnn *, const spot_conv_task *t
 }
 
 spot_status spot_cudnn_plan_open(spot_ctx *, spot_cudnn *, spot_cudnn_plan **plan, const spot_conv_task *t,
-                                 const spot_cudnn_choice *choice, bool unknown, char *why, size_t size)
+                                 const spot_cudnn_choice *choice, char *why, size_t size)
 {
     int engine = atoi(choice->words + strcspn(choice->words, " ")), last = asked("last") > 0 ? asked("last") : ENGINES - 1;
 
     *plan = nullptr;
     snprintf(why, size, "there is no engine %d", engine);
     if (engine < FORGETS || engine > last || engine == asked("gone")) return SPOT_OK;
-    if (!unknown && asked("new") > 0 && engine >= asked("new")) return SPOT_OK;
+    if (!choice->unknown && asked("new") > 0 && engine >= asked("new")) return SPOT_OK;
     *plan = (spot_cudnn_plan *)malloc(sizeof **plan);
     **plan = { *t, engine, choice->words[0] == 'n', choice->words[0] == 'f' };
     return SPOT_OK;

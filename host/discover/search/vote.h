@@ -13,7 +13,7 @@ int spot_voters(int n, int asked);
 
 /* nearest (x.n, k): for each row of x its k nearest rows of y by squared distance (gemm.h: sums in a fixed order), nearest
  * first; of equals the first. Entries index y, from 0 to y.n - 1. k is y.n at most. Takes scratch from a; a counting arena only
- * counts. On the host on every device; the bits do not depend on threads. */
+ * counts. Arrays lie on the host. The same neighbours on every device (gpu_to_gpu) and for any number of threads. */
 spot_status spot_nearest_rows(spot_ctx *c, spot_arena *a, int *nearest, spot_some_rows x, spot_some_rows y, int d, int k);
 
 /* The fit of a merged finding: the examined rows of a class with their slices; without slices the features alone, which
