@@ -7,7 +7,8 @@
  * times nothing, reads and writes no file and takes the first right plan. The same happens where no file can be kept.
  *
  * An engine with a note that this build does not know, as of a newer cuDNN, is tried where no other is right: its numbers
- * decide. A search ends after SPOT_PLANS_SECONDS (20) once a right plan is found, and between two plans when a stop is asked for. */
+ * decide. A search ends after SPOT_PLANS_SECONDS (20) once a right plan is found, and between two plans when a stop is asked
+ * for. */
 #include "net/conv_trial.cuh"
 
 #include <math.h>
