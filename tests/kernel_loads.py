@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+"""kernel_loads.py NVCC GENERATED [--write]: 4-byte loads from global memory in the PTX of kernels that are to be bound by memory,
+against golden/kernel_loads.txt.
+
+A kernel that reads its constants (of a channel, of a step) one by one beside each vector of numbers keeps the load units busy
+before the memory is. Loops are unrolled in PTX, so the count is that of a thread's turn. A kernel may have a fifth more than the
+file says. Fewer are told, for --write to lower the budget."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUDGET = os.environ.get("SPOT_LOADS_BUDGET") or os.path.join(ROOT, "tests/golden/kernel_loads.txt")
+FILES = ["net/norm.cu", "net/norm_back.cu", "net/layernorm.cu", "net/optim.cu"]
+SCALAR = re.compile(r"^\s*(?:@\S+ )?ld\.global(?:\.(?!v\d)\w+)*\.[fsub]32\s", re.M)
+
+
+def loads_of(ptx):
+    """{mangled kernel: its scalar loads} of a text in PTX."""
+    parts = re.split(r"^(?:\.visible |\.weak )?\.entry (\w+)", ptx, flags=re.M)
+    return {name: len(SCALAR.findall(body.split("\n}\n")[0])) for name, body in zip(parts[1::2], parts[2::2])}
+
+
+def ptx_of(nvcc, generated, file):
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "x.ptx")
+        include = ["-I" + path for path in (os.path.join(ROOT, "include"), os.path.join(ROOT, "kernels"), generated)]
+        subprocess.run([nvcc, "-std=c++17", "-arch=sm_90", "-fmad=false", "-ptx", *include,
+                        os.path.join(ROOT, "kernels", file), "-o", out], check=True)
+        with open(out) as f:
+            return f.read()
+
+
+def plain(names):
+    out = subprocess.run(["c++filt"], input="\n".join(names), text=True, capture_output=True, check=True).stdout.split("\n")
+    return [re.sub(r"\(.*", "", re.sub(r"^void ", "", name)).replace(" ", "") for name in out]
+
+
+def read_budget():
+    rows = (line.split() for line in open(BUDGET)) if os.path.exists(BUDGET) else []
+    return {" ".join(row[:2]): int(row[2]) for row in rows}
+
+
+def compare(now, budget):
+    """The sentences of excesses, and of what is below its budget."""
+    worse = [f"{what}: {n} scalar loads, not {budget[what]}" for what, n in sorted(now.items())
+             if what in budget and 5 * n > 6 * budget[what]]
+    worse += [f"{what}: is not in the budget" for what in sorted(now.keys() - budget.keys())]
+    fewer = [f"{what}: {n} scalar loads, {budget[what]} are allowed" for what, n in sorted(now.items())
+             if what in budget and n < budget[what]]
+    return worse, fewer + [f"{what}: is in the budget and not in its file" for what in sorted(budget.keys() - now.keys())]
+
+
+def main(nvcc, generated, *how):
+    now = {}
+    for file in FILES:
+        loads = loads_of(ptx_of(nvcc, generated, file))
+        now.update({f"kernels/{file} {name}": n for name, n in zip(plain(loads), loads.values())})
+    if "--write" in how:
+        with open(BUDGET, "w") as f:
+            f.writelines(f"{what} {n}\n" for what, n in sorted(now.items()))
+    worse, fewer = compare(now, read_budget())
+    print(*worse, *fewer, sep="\n")
+    return bool(worse)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# test_kernel_loads.sh BUILD: no kernel that is to be bound by memory has a fifth more scalar loads than
+# tests/golden/kernel_loads.txt says. First the watcher itself, on budgets that are made up. Skipped without nvcc.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+python3 - <<'CHECK' || fail "the watcher does not see what it should"
+import kernel_loads as k
+
+ptx = """.visible .entry one(
+{
+	ld.global.f32 %f1, [%rd1];
+	@%p1 ld.global.nc.f32 %f2, [%rd2];
+	ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3];
+	ld.shared.f32 %f3, [%rd4];
+	ld.param.u32 %r1, [p];
+}
+
+.visible .entry two(
+{
+	ld.global.nc.u32 %r1, [%rd1];
+}
+"""
+assert k.loads_of(ptx) == {"one": 2, "two": 1}, k.loads_of(ptx)
+assert k.compare({"a": 12}, {"a": 10}) == ([], [])
+assert k.compare({"a": 13}, {"a": 10})[0] == ["a: 13 scalar loads, not 10"]
+assert k.compare({"a": 9, "b": 1}, {"a": 10})[0] == ["b: is not in the budget"]
+assert k.compare({"a": 9}, {"a": 10})[1] == ["a: 9 scalar loads, 10 are allowed"]
+CHECK
+nvcc=$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
+[ -x "$nvcc" ] || { echo "no nvcc: the loads of kernels are not counted"; exit 77; }
+python3 kernel_loads.py "$nvcc" "$build/generated"
