@@ -9,6 +9,8 @@
 #include "net/linear.h"
 #include "net/similar.h"
 #include "noise.h"
+#include "shifts/shift_encoding.h"
+#include "shifts/shifts_config.h"
 #include "spotter/describe.h"
 
 enum { ROWS = 70, D = 33, TABLE = 45, GROUPS = 3, ROUNDS = 5, LONGEST = 20 };
@@ -139,6 +141,58 @@ TEST(neighbours_are_those_of_the_cpu)
     }
     spot_device_close(&c);
     spot_arena_close(&a);
+    close_values(&v);
+}
+
+/* -- captions and pictures of a study ------------------------------------------------------------------------------------ */
+
+enum { CLASSES = 4 };
+
+/* Similarities of ROWS pictures to the captions of a study with two shifts, whose embeddings come from files. */
+static float *similarities(spot_ctx *c, const values *v, int *width)
+{
+    static const char text[] = "data: {root: x}\nshifts: [{name: fog}, {name: night}]\n"
+                               "encoder: {embeddings: e, label: theirs}\n";
+    char *name[CLASSES] = { "cat", "dog", "red fox", "owl" }, caption[5 * CLASSES][SPOT_CAPTION], *id[5 * CLASSES];
+    spot_shifts_config *cfg = malloc(sizeof *cfg);
+    spot_shift_classes classes = { .n = CLASSES, .name = name };
+    spot_shift_column column[SPOT_SHIFT_COLUMNS];
+    spot_shift_pictures p = { .list.n = ROWS, .hash = "h" };
+    int captions = 0, cls[ROWS];
+    float *out;
+
+    CHECK_OK(c, spot_shifts_parse(c, cfg, text, strlen(text), "a.yaml"));
+    for (int s = SPOT_BASE_PICTURES; s < cfg->shifts; s++) {
+        for (int k = 0; k < CLASSES; k++) spot_class_caption(caption[captions++], cfg, s, name[k]);
+        if (s >= 0) spot_shift_caption(caption[captions++], cfg, s);
+    }
+    for (int i = 0; i < captions; i++) id[i] = caption[i];
+    for (int i = 0; i < ROWS; i++) cls[i] = i % CLASSES;
+    p.cls = cls;
+    *width = spot_shift_columns(column, cfg, (spot_shift_unit){ .shift = SPOT_REAL_PICTURES });
+    spot_shift_encoding e = { .cfg = cfg, .classes = &classes, .name = "theirs", .dim = D, .caption = v->t,
+                              .caption_id = { .type = SPOT_WORDS, .data = id, .count = (size_t)captions, .name = "captions" } };
+    assert_true(captions <= TABLE);
+    CHECK_OK(c, spot_shift_similarities(c, &e, &out, &p, v->a, column, *width));
+    spot_memory_close(&cfg->memory);
+    free(cfg);
+    return out;
+}
+
+TEST(pictures_are_compared_with_captions_on_the_device)
+{
+    spot_ctx cpu = check_ctx(2), c;
+    static values v;
+    float *want, *got;
+    int width;
+
+    open_values(&v);
+    want = similarities(&cpu, &v, &width);
+    open_cuda(&c, 1);
+    got = similarities(&c, &v, &width);
+    spot_device_close(&c);
+    near_all(got, want, ROWS * width, 2e-6, "similarity");
+    free(want), free(got);
     close_values(&v);
 }
 
