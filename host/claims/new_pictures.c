@@ -7,6 +7,7 @@
 
 #include "base/folder.h"
 #include "claims/measure.h"
+#include "models/idle_cores.h"
 
 enum { NAME = 1100 };
 
@@ -167,6 +168,7 @@ static spot_status gather(spot_ctx *c, candidates *k, spot_new_pictures *p)
     if (!k->path || !k->of || !k->similarity) return spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", k->f.n);
     SPOT_TRY(choose_candidates(c, k, k->o->cls));
     SPOT_TRY(spot_encoder_open(c, &e, k->o->weights, k->o->encoder ? k->o->encoder : &plain));
+    spot_warn_of_encoder(c, spot_encoder_about(e), (k->o->encoder ? k->o->encoder : &plain)->clip.precision, "--precision");
     s = compare(c, k, e, k->o->phrase);
     spot_encoder_close(c, e);
     return s ? s : pick(c, k, p);
