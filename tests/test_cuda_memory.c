@@ -59,18 +59,28 @@ TEST(a_gpu_without_kernels_is_named)
     unsetenv("SPOT_EMULATOR_CAPABILITY");
 }
 
+/* The program's own, in the place of the library's: it counts. */
+static int closed;
+
+int dlclose(void *handle)
+{
+    int (*real)(void *);
+    void *const found = dlsym(RTLD_NEXT, "dlclose");
+
+    closed++;
+    memcpy(&real, &found, sizeof real);
+    return real(handle);
+}
+
 /* CUDA's runtime is linked into the plugin: without it, what the runtime does at the program's end would be gone. */
 TEST(the_plugin_stays_loaded)
 {
-    const char *dir = getenv("SPOT_PLUGIN_DIR");
-    char path[4096];
     spot_ctx c;
 
     open_cuda(&c, 0);
+    closed = 0;
     spot_device_close(&c);
-    if (!dir) return;
-    snprintf(path, sizeof path, "%s/libspotter_cuda.so", dir);
-    assert_non_null(dlopen(path, RTLD_NOW | RTLD_NOLOAD));
+    assert_int_equal(closed, 0);
 }
 
 int main(void) { return run_cuda_tests(); }
