@@ -116,7 +116,7 @@ static const spot_setting measure[] = {
 
 static const spot_setting model[] = {
     TEXT(spot_background_model, name, 64, "", "name of the model"),
-    TEXT(spot_background_model, weights, 512, "", "ResNet of any depth or AlexNet, in .safetensors; or net.onnx, net.pt2, "
+    TEXT(spot_background_model, weights, 512, "", "ResNet of any depth, AlexNet or ViT, in .safetensors; or net.onnx, net.pt2, "
          "net.ts, timm:NAME:WEIGHTS, torchvision:NAME:WEIGHTS",
          .affects = SPOT_AFFECTS_PATH),
     TEXT(spot_background_model, command, 512, "", "program that reads pictures and writes logits (include/spotter/predictor.h)",

@@ -26,7 +26,7 @@ static const cli_row table[] = {
     { "follow-links", 0, NULL, CLI_ON, CLI_AT(links),
       .help = "pictures that --coco names may lie outside --images, behind symbolic links" },
     { "backgrounds", 0, "FOLDER", CLI_TEXT, CLI_AT(backgrounds), .most = 511, .help = "backgrounds, pictures at any depth" },
-    CLI_MODEL_ROWS(model, 0, "ResNet of any depth or AlexNet in .safetensors (torchvision's names); it gets pictures less "
+    CLI_MODEL_ROWS(model, 0, "ResNet of any depth, AlexNet or ViT in .safetensors (torchvision's names); it gets pictures less "
                    "ImageNet's mean, by its deviation"),
     { "classes", 0, "FILE", CLI_TEXT, CLI_AT(classes), .most = 511, .otherwise = "the folders of the pictures, in order",
       .help = "text with the class of each output, a line each" },

@@ -22,6 +22,7 @@
 #include "discover/search/search.h"
 #include "formats/picture.h"
 #include "spotter/report.h"
+#include "study/kept_encoder.h"
 
 enum { MOST_SEEDS = 64, PATH = 1200 };
 
@@ -29,6 +30,7 @@ typedef struct {
     cli_study_flags study;
     spot_subject_files files;
     cli_encoder encoder;
+    spot_kept_encoder kept;            /* answers of --embed, a program */
     cli_detector detector;
     spot_describe_files describe;
     const char *predict, *rows, *cls, *method, *merges, *model_name[CLI_PAGE_MODELS];
@@ -101,15 +103,15 @@ static const cli_row table[] = {
                                       "each other and stay together; rows: each row is alone" },
     { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(files.images), .flags = CLI_ROWS_PATH,
       .help = "folder of pictures; without --embeddings, DIR/class/picture are the rows" },
-    { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model), .flags = CLI_ROWS_PATH,
-      .help = "classifier for the pictures: ResNet of any depth or AlexNet in .safetensors with torchvision's names, for "
-              "pictures with ImageNet's mean and deviation" CLI_OTHER_MODELS },
+    { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model), .flags = CLI_ROWS_MODEL,
+      .help = "classifier for the pictures: ResNet of any depth, AlexNet (torchvision's names) or ViT (timm's) in .safetensors "
+              "for pictures with ImageNet's mean and deviation" CLI_OTHER_MODELS },
     CLI_PREDICT_ROW(0, predict, CLI_MORE),
     { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "COCO annotations of the pictures in --images; each category is a class" },
-    { "embed",      0,   "FILE|neutral", CLI_TEXT, CLI_AT(files.embed), .flags = CLI_ROWS_PATH | CLI_MORE,
-      .help = "encoder for the pictures: CLIP, ResNet or AlexNet in .safetensors, or neutral, which needs no file; its features "
-              "join those of --embeddings, or are alone: with --labels, --probs and --ids, or with --model" },
+    { "embed",      0,   "FILE|neutral", CLI_TEXT, CLI_AT(files.embed), .flags = CLI_ROWS_MODEL | CLI_MORE,
+      .help = "encoder for the pictures: CLIP, ViT, ResNet or AlexNet in .safetensors, or neutral, which needs no file; its "
+              "features join those of --embeddings, or are alone: with --labels, --probs and --ids, or with --model" },
     { "resize",     0,   "N",     CLI_INT, CLI_AT(files.resize), 0, 16384, .preset = "256", .flags = CLI_ROWS | CLI_MORE,
       .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
     { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224", .flags = CLI_ROWS | CLI_MORE,
@@ -373,6 +375,20 @@ static spot_status write_merges(spot_ctx *c, const discover_flags *o, const spot
     return how;
 }
 
+/* Answers of programs whose features these are, so that new features are compared with the findings'. */
+static spot_status keep_programs(spot_ctx *c, discover_flags *o, const spot_subject *s)
+{
+    const char *line = o->files.embeddings;
+    char folder[PATH];
+
+    for (int b = 0; line && (!b || b < s->blocks); b++) {
+        spot_kept_folder(folder, sizeof folder, line);
+        SPOT_TRY(spot_kept_copy_one(c, o->study.place.out, folder, s->blocks ? s->block[b].encoder : s->encoder));
+        line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
+    }
+    return spot_kept_encoder_save(c, &o->kept);
+}
+
 static spot_status find_slices(spot_ctx *c, discover_flags *o, spot_findings *f, const spot_subject *s,
                                spot_discover_options *d, spot_describer *describer, outcome *e)
 {
@@ -381,6 +397,7 @@ static spot_status find_slices(spot_ctx *c, discover_flags *o, spot_findings *f,
     spot_discover_rules(d);
     SPOT_TRY(log_cost(c, o, s, d, describer, &e->cost));
     SPOT_TRY(spot_discover_run(c, f, s, d, &(spot_discover_place){ cli_study_place(&o->study), o->replace }, &e->run));
+    SPOT_TRY(keep_programs(c, o, s));
     if (!f->count) return SPOT_OK;
     SPOT_TRY(spot_describer_run(c, describer, f, s));
     SPOT_TRY(spot_findings_write(c, o->study.place.out, f, s, d));
@@ -493,11 +510,14 @@ static spot_status search_with(spot_ctx *c, discover_flags *o, spot_config *cfg)
     o->encoder.o.crop = o->files.crop;
     o->encoder.o.reading = o->files.reading;
     o->files.encoder = &o->encoder.o;
+    o->kept.dir = o->study.place.out;
+    o->files.programs = &o->kept;
     cli_detector_begin(&o->detector, &o->files);
     o->describe.skip = o->files.skip;
     o->describe.encoder_options = &o->encoder.o;
     if (o->describe.words && !o->describe.word_embeddings && !o->describe.encoder) o->describe.encoder = o->files.embed;
     how = search_subject(c, o, cfg, &describer);
+    spot_kept_encoder_drop(&o->kept);
     spot_describer_close(c, &describer);
     return how;
 }

@@ -11,6 +11,7 @@
 #include "cli/study_command.h"
 #include "formats/picture.h"
 #include "models/idle_cores.h"
+#include "study/kept_encoder.h"
 
 typedef struct {
     cli_machine machine;
@@ -70,6 +71,8 @@ typedef struct {
     cli_embed_rows rows;
     spot_encoder  *encoder;
     spot_encoder_info about;
+    spot_kept_encoder kept;
+    char           folder[1100];       /* of the output */
     cli_embed_part part;
     int            skipped;
 } job;
@@ -147,6 +150,9 @@ static spot_status open_job(spot_ctx *c, job *j)
     e.o.clip.use = j->rows.path ? SPOT_CLIP_USE_IMAGES : SPOT_CLIP_USE_TEXTS;
     SPOT_TRY(spot_encoder_open(c, &j->encoder, j->o->model, &e.o));
     SPOT_TRY(spot_encoder_check_features(c, j->encoder));
+    spot_kept_folder(j->folder, sizeof j->folder, j->o->out);
+    j->kept.dir = j->folder;
+    SPOT_TRY(spot_kept_encoder_know(c, &j->kept, j->encoder));
     j->about = *spot_encoder_about(j->encoder);
     spot_warn_of_encoder(c, &j->about, e.o.clip.precision, "--precision");
     p->n = j->rows.n;
@@ -209,6 +215,7 @@ static spot_status make_output(spot_ctx *c, job *j, cli_embed_report *report)
     log_plan(c, j);
     SPOT_TRY(cli_study_room(c, 0));        /* for addresses: the encoder has its memory, and decoding asks for its own */
     SPOT_TRY(cli_embed_part_open(c, &j->part, j->o->force));
+    SPOT_TRY(spot_kept_encoder_save(c, &j->kept));
     SPOT_TRY(run_blocks(c, j));
     spot_encoder_close(c, j->encoder);
     j->encoder = NULL;
@@ -261,6 +268,7 @@ static spot_status embed(spot_ctx *c, void *input)
     cli_embed_part_close(&j.part);
     free(j.part.of);
     spot_encoder_close(c, j.encoder);
+    spot_kept_encoder_drop(&j.kept);
     cli_embed_rows_close(&j.rows);
     return s;
 }
@@ -280,7 +288,9 @@ const cli_command cli_embed_command = {
     "Writes a row of numbers for each picture or text: CLIP's rows have length 1, a ResNet's are those before its head, "
     "neutral ones need no file, a program's are its embeddings. "
     "e.safetensors has the tensor `embeddings` and, in its metadata, the encoder's name; e.npy has the array, and e.json the "
-    "name. e.csv has the columns row and id: the path below DIR, or the text; for captions also image. Pictures come sorted "
+    "name. Answers of a program to pictures of Spotter's own lie in the folder `programs` beside the output: features that "
+    "are made there later, and findings of such rows, are of the same encoder where it answers the same but for rounding. "
+    "e.csv has the columns row and id: the path below DIR, or the text; for captions also image. Pictures come sorted "
     "by folder and name, as an ImageFolder lists them; those of --coco and texts keep the order of their file.\n"
     "The same command continues work that was stopped, with the same bytes in the end; until then rows lie in FILE.part. Files "
     "that this program did not write, and rows of other data, stay as they are without --replace. An id of .csv that a "

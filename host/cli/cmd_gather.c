@@ -61,7 +61,7 @@ static const cli_row table[] = {
               "`groups`, which --judge takes. With --judge: another column of its table" },
     { .kind = CLI_HEADING, .help = "A classifier that is measured at once:" },
     { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model.model), .most = 1000,
-      .help = "ResNet of any depth or AlexNet in .safetensors, for pictures with ImageNet's mean and deviation"
+      .help = "ResNet of any depth, AlexNet or ViT in .safetensors, for pictures with ImageNet's mean and deviation"
               CLI_OTHER_MODELS },
     { "predict", 'p', "COMMAND", CLI_TEXT, CLI_AT(model.predict), .most = 1000,
       .help = "program that reads pictures and writes logits: any classifier (include/spotter/predictor.h)" },

@@ -22,7 +22,7 @@ typedef struct {
       .flags = CLI_ROWS_PATH | CLI_LINES,                                                                                    \
       .help = "features of each row: (n, d) numbers in .npy, .npz:NAME, .safetensors:NAME or .csv:e0..e511; -e again for "   \
               "those of version 2, since slices in the features of one version take its side" },                             \
-    { "embed", 0, "FILE|neutral", CLI_TEXT, CLI_AT(member.from.files.embed), .flags = CLI_ROWS_PATH,                         \
+    { "embed", 0, "FILE|neutral", CLI_TEXT, CLI_AT(member.from.files.embed), .flags = CLI_ROWS_MODEL,                        \
       .help = "encoder of the pictures, or neutral, which needs no file: slices in features of neither version" },           \
     { "labels", 'y', "Y", CLI_TEXT, CLI_AT(member.from.files.labels), .otherwise = "those of the findings",                  \
       .flags = CLI_ROWS_PATH, .help = "true class of each row: numbers or words" },                                          \

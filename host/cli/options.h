@@ -46,7 +46,8 @@ enum {
                                /* ... as flags of a heading, for all options below it */
     CLI_ROWS   = 32,           /* a file of rows may give it, as text, integer, number, choice or switch */
     CLI_ROWS_PATH = 96,        /* the same of a path, which there begins at the file's folder */
-    CLI_LINES  = 128           /* CLI_TEXT: the option may come again; its words are lines of one text */
+    CLI_LINES  = 128,          /* CLI_TEXT: the option may come again; its words are lines of one text */
+    CLI_ROWS_MODEL = 352       /* CLI_ROWS_PATH of a model: a part of the word alone may be a path (models/foreign_model.h) */
 };
 
 typedef struct cli_command cli_command;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/foreign_model.h"
 #include "spotter/arena.h"
 #include "study/yaml.h"
 
@@ -55,16 +56,18 @@ static spot_setting setting_of(spot_memory **memory, const cli_row *row, int i)
     return s;
 }
 
-/* Each line's path as it stands, if it is absolute or the file lies in the current directory; else behind the file's folder. */
-static const char *resolve(rows_values *v, const char *text, const char *file)
+/* Each line's path as it stands, if it is absolute or the file lies in the current directory; else behind the file's folder. In
+ * the text of a model the path is a part. */
+static const char *resolve(rows_values *v, const char *text, const char *file, bool model)
 {
     const char *slash = strrchr(file, '/');
-    const size_t folder = slash ? (size_t)(slash - file) + 1 : 0;
+    const size_t folder = slash ? (size_t)(slash - file) + 1 : 0, front = model ? spot_model_path(text) : 0;
     size_t lines = 1;
     char *path, *to;
 
     for (const char *at = text; *at; at++) lines += *at == '\n';
     path = to = spot_memory_take(&v->memory, lines * folder + strlen(text) + 1);
+    if (path) memcpy(path, text, front), to += front, text += front;
     while (path && *text) {
         const size_t n = strcspn(text, "\n"), before = *text == '/' || !n ? 0 : folder;
         memcpy(to, file, before), memcpy(to + before, text, n);
@@ -97,7 +100,7 @@ static spot_status store_value(spot_ctx *c, const cli_row *row, void *options, r
     else if (row->kind == CLI_ON) *(bool *)field = v->value[i].number;
     else if (row->kind != CLI_TEXT) *(int *)field = v->value[i].number;
     else if ((row->flags & CLI_ROWS_PATH) == CLI_ROWS_PATH && !is_word_of(row, text)
-             && !(text = resolve(v, text, file)))
+             && !(text = resolve(v, text, file, (row->flags & CLI_ROWS_MODEL) == CLI_ROWS_MODEL)))
         return spot_fail(c, SPOT_NOMEM, "no memory to read %s", file);
     if (text) *(const char **)field = text;
     return SPOT_OK;

@@ -9,6 +9,7 @@
 
 #include "formats/bpe.h"
 #include "models/encoder_name.h"
+#include "models/foreign_key.h"
 #include "models/finite.h"
 #include "models/neutral.h"
 #include "worlds/picture_batches.h"
@@ -188,6 +189,11 @@ static spot_status name_encoder(spot_ctx *c, spot_encoder *e)
     if (e->program) return spot_encoder_name_program(c, e->about.name, e->path, e->program, &e->o);
     if (e->clip) SPOT_TRY(spot_clip_describe(c, &all, e->path, &e->o.clip));
     return spot_encoder_make_name(c, e->about.name, e->path, e->clip ? &all : NULL, &e->o);
+}
+
+spot_answering spot_encoder_answering(spot_encoder *e)
+{
+    return (spot_answering){ e->program && spot_is_known_by_answers(e->path) ? e->program : NULL, e->path, e->about.name };
 }
 
 static spot_status open_encoder(spot_ctx *c, spot_encoder *e)

@@ -85,13 +85,16 @@ spot_status spot_encoder_name_program(spot_ctx *c, char name[32], const char *pa
                                       const spot_encoder_options *o)
 {
     char facts[FACTS];
-    spot_key key;
+    spot_key key, answers;
 
     const int n = snprintf(facts, sizeof facts, "resize %d crop %d exif %d pillow %d", o->resize, o->crop, o->reading.exif,
                            o->reading.pillow);
-    SPOT_TRY(spot_foreign_key(c, &key, path, p));
+    SPOT_TRY(spot_foreign_key(c, &key, path));
     key = spot_key_join(key, "program", facts, (size_t)n);
     snprintf(name, 32, "program-%016" PRIx64, key.hi);
+    if (!spot_is_known_by_answers(path)) return SPOT_OK;
+    SPOT_TRY(spot_answers_key(c, &answers, p));
+    snprintf(name, 32, "program-%08" PRIx64 "-%012" PRIx64, key.hi >> 32, answers.hi >> 16);
     return SPOT_OK;
 }
 

@@ -17,8 +17,14 @@ int spot_encoder_clip_block(const spot_ctx *c, const spot_clip_info *i);
 spot_status spot_encoder_make_name(spot_ctx *c, char name[32], const char *path, const spot_clip_info *clip,
                                    const spot_encoder_options *o);
 
-/* The same of a program that is open. */
+/* The same of a program that is open. One that is known by its answers has two hashes: of its command and the facts, and of its
+ * answers, "program-3f9a0c12-d4e5b687a1c3". */
 spot_status spot_encoder_name_program(spot_ctx *c, char name[32], const char *path, spot_predictor *p,
                                       const spot_encoder_options *o);
+
+/* The program of an encoder that is known by its answers, and its name (32), which may be changed to that under which the same
+ * answers are kept. program NULL: it is another encoder. */
+typedef struct { spot_predictor *program; const char *path; char *name; } spot_answering;
+spot_answering spot_encoder_answering(spot_encoder *e);
 
 #endif

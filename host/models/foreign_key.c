@@ -29,7 +29,7 @@ void spot_own_picture(uint8_t *rgb, int side, int k)
         }
 }
 
-static spot_status join_answers(spot_ctx *c, spot_key *key, spot_predictor *p)
+spot_status spot_answers_key(spot_ctx *c, spot_key *key, spot_predictor *p)
 {
     const spot_predictor_info *about = spot_predictor_about(p);
     const size_t each = 3 * (size_t)about->side * (size_t)about->side, n = SPOT_OWN_PICTURES;
@@ -41,7 +41,7 @@ static spot_status join_answers(spot_ctx *c, spot_key *key, spot_predictor *p)
     for (int k = 0; k < SPOT_OWN_PICTURES && s == SPOT_OK; k++) spot_own_picture(rgb + (size_t)k * each, about->side, k);
     if (s == SPOT_OK) s = spot_predict(c, p, &(spot_prediction){ rgb, (int)n, about->side, logit, embedding, NULL });
     if (s == SPOT_OK)
-        *key = spot_key_join(*key, "answers", logit, n * (size_t)(about->outputs + about->dim) * sizeof *logit);
+        *key = spot_key_join(spot_key_of("", 0), "answers", logit, n * (size_t)(about->outputs + about->dim) * sizeof *logit);
     free(rgb), free(logit);
     return s;
 }
@@ -55,9 +55,18 @@ static spot_status join_file(spot_ctx *c, spot_key *key, const char *path)
     return SPOT_OK;
 }
 
-spot_status spot_foreign_key(spot_ctx *c, spot_key *key, const char *text, spot_predictor *p)
+/* The file of weights behind timm:NAME: or torchvision:NAME:; NULL: there is none. */
+static const char *weights_in(const char *text)
 {
-    const char *first = strchr(text, ':'), *file = first ? strchr(first + 1, ':') : NULL;
+    const size_t at = spot_model_path(text);
+
+    return text[at] ? text + at : NULL;
+}
+
+bool spot_is_known_by_answers(const char *text) { return !spot_is_foreign_file(text) && !weights_in(text); }
+
+spot_status spot_foreign_key(spot_ctx *c, spot_key *key, const char *text)
+{
     char beside[PATH_MAX + 8];
 
     *key = spot_key_of("", 0);
@@ -67,6 +76,5 @@ spot_status spot_foreign_key(spot_ctx *c, spot_key *key, const char *text, spot_
         return access(beside, R_OK) ? SPOT_OK : join_file(c, key, beside);
     }
     *key = spot_key_of(text, strlen(text));
-    if (!strncmp(text, SPOT_PROGRAM_MODEL, strlen(SPOT_PROGRAM_MODEL)) || !file) return join_answers(c, key, p);
-    return join_file(c, key, file + 1);
+    return weights_in(text) ? join_file(c, key, weights_in(text)) : SPOT_OK;
 }

@@ -10,6 +10,7 @@
 
 #include "base/quote.h"
 #include "core/beside.h"
+#include "spotter/encoder.h"
 
 static const char *const ends[] = { ".onnx", ".pt2", ".ts" };
 static const char *const begins[] = { "timm:", "torchvision:", SPOT_PROGRAM_MODEL };
@@ -30,6 +31,16 @@ bool spot_is_foreign(const char *text)
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (!strncmp(text, begins[i], strlen(begins[i]))) return true;
     return spot_is_foreign_file(text);
+}
+
+size_t spot_model_path(const char *text)
+{
+    if (!strcmp(text, SPOT_NEUTRAL) || !strncmp(text, SPOT_PROGRAM_MODEL, strlen(SPOT_PROGRAM_MODEL))) return strlen(text);
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        const size_t n = strlen(begins[i]), name = strcspn(text + n, ":");
+        if (!strncmp(text, begins[i], n)) return text[n + name] ? n + name + 1 : n + name;
+    }
+    return 0;
 }
 
 const char *spot_program_text(const char *weights, const char *command)

@@ -15,6 +15,10 @@
 bool spot_is_foreign(const char *text);
 bool spot_is_foreign_file(const char *text);
 
+/* Where the path of a file begins in a text that names a model, this kind or another: behind "timm:NAME:", else at 0. Where the
+ * text names no file, it is its end. */
+size_t spot_model_path(const char *text);
+
 /* The program of a model that has weights, a command, or neither: the command, or the weights where they are foreign. "": it is
  * none. */
 const char *spot_program_text(const char *weights, const char *command);

@@ -265,7 +265,7 @@ spot_status spot_shift_answers_open(spot_ctx *c, spot_shift_answers *a, const sp
                                     const spot_shift_classes *k, const spot_store *store, const spot_shift_pictures *pictures,
                                     int units, spot_shift_progress *progress)
 {
-    *a = (spot_shift_answers){ .cfg = cfg, .store = store, .progress = progress, .words.classes = k };
+    *a = (spot_shift_answers){ .cfg = cfg, .store = store, .progress = progress, .programs = a->programs, .words.classes = k };
     a->unit = calloc((size_t)units + 1, sizeof *a->unit);
     if (!a->unit) return spot_fail(c, SPOT_NOMEM, "no memory for the answers of %d models", cfg->models);
     for (a->units = 0; a->units < units; a->units++) {

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "shifts/shift_pictures.h"
+#include "shifts/shift_programs.h"
 #include "store/store.h"
 
 /* Words that models predict. The first ones are the study's classes. */
@@ -31,6 +32,7 @@ typedef struct {
 typedef struct {
     const spot_shifts_config *cfg;
     const spot_store *store;
+    spot_shift_programs *programs;
     spot_shift_progress *progress;
     spot_shift_network  *network;      /* (models) */
     spot_shift_words words;
@@ -44,8 +46,8 @@ typedef struct {
 /* Reads the tables of all models for the pictures of these units, and checks the weights of those that look. SPOT_INPUT for a
  * picture without a row, for one that has two, for a class number that is not there, for a table or a list of outputs that
  * names no class, and for weights of another network. A table of which less than a tenth names a class, or only one of three
- * or more classes, and outputs that lack classes get a warning. pictures and progress must outlive a. Close also after a
- * failure. */
+ * or more classes, and outputs that lack classes get a warning. pictures, progress and a->programs, which is set before, must
+ * outlive a. Close also after a failure. */
 spot_status spot_shift_answers_open (spot_ctx *c, spot_shift_answers *a, const spot_shifts_config *cfg,
                                      const spot_shift_classes *k, const spot_store *store, const spot_shift_pictures *pictures,
                                      int units, spot_shift_progress *progress);
@@ -57,8 +59,6 @@ spot_status spot_shift_answers_look(spot_ctx *c, spot_shift_answers *a, int unit
 /* shift_look.c: fills a->network. network_bytes: memory of the model that takes most while it looks at a folder of `pictures`;
  * one that cannot be opened counts nothing. look_bytes: memory of the decoded pictures then. */
 spot_status spot_shift_networks_open(spot_ctx *c, spot_shift_answers *a);
-/* The name of the encoder of a model that is a program. */
-spot_status spot_shift_program_name(spot_ctx *c, char name[32], const spot_shifts_config *cfg, const spot_shift_model *m);
 size_t      spot_shift_network_bytes(spot_ctx *c, const spot_shifts_config *cfg, int pictures);
 size_t      spot_shift_look_bytes(const spot_shifts_config *cfg, int pictures);
 

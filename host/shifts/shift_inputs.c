@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "models/foreign_model.h"
-#include "shifts/shift_answers.h"
+#include "shifts/shift_programs.h"
 
 /* ---- hashes ---- */
 
@@ -25,18 +25,21 @@ spot_status spot_shift_hash_file(spot_ctx *c, spot_key *k, const char *path)
 }
 
 /* A program is known by the name of its encoder. */
-static spot_status hash_model(spot_ctx *c, spot_key *k, const spot_shifts_config *cfg, const spot_shift_model *m)
+static spot_status hash_model(spot_ctx *c, spot_key *k, const spot_shifts_config *cfg, spot_shift_programs *p,
+                              const spot_shift_model *m)
 {
-    char name[32];
+    spot_encoder *e;
 
     if (m->predictions[0] || !spot_is_foreign(m->weights))
         return spot_shift_hash_file(c, k, m->predictions[0] ? m->predictions : m->weights);
-    SPOT_TRY(spot_shift_program_name(c, name, cfg, m));
-    *k = spot_key_join(*k, "program", name, strlen(name));
+    SPOT_TRY(spot_shift_model_open(c, &e, p, cfg, m));
+    *k = spot_key_join(*k, "program", spot_encoder_about(e)->name, strlen(spot_encoder_about(e)->name));
+    spot_shift_model_give(c, e, p);
     return SPOT_OK;
 }
 
-spot_status spot_shift_inputs_hash(spot_ctx *c, char hash[33], const spot_shifts_config *cfg, const char *real)
+spot_status spot_shift_inputs_hash(spot_ctx *c, char hash[33], const spot_shifts_config *cfg, spot_shift_programs *programs,
+                                   const char *real)
 {
     const char *const own[] = { cfg->data.names, cfg->filter.masks, cfg->filter.oracle };
     spot_key k = spot_key_of(real, strlen(real));
@@ -48,7 +51,7 @@ spot_status spot_shift_inputs_hash(spot_ctx *c, char hash[33], const spot_shifts
     for (int m = 0; m < cfg->models; m++) {
         const spot_shift_model *v = &cfg->model[m];
         k = spot_key_join(k, "model", v->name, strlen(v->name));
-        SPOT_TRY(hash_model(c, &k, cfg, v));
+        SPOT_TRY(hash_model(c, &k, cfg, programs, v));
         if (v->classes[0]) SPOT_TRY(spot_shift_hash_file(c, &k, v->classes));
         SPOT_TRY(spot_check_stop(c));
     }

@@ -3,6 +3,7 @@
 #define SPOTTER_SHIFT_INPUTS_H
 
 #include "shifts/shift_pictures.h"
+#include "shifts/shift_programs.h"
 #include "spotter/array.h"
 
 /* Joins the content of a file into k. */
@@ -10,7 +11,8 @@ spot_status spot_shift_hash_file(spot_ctx *c, spot_key *k, const char *path);
 
 /* The hash of every file but pictures and encoder on which results depend: tables and weights of models, names of classes,
  * masks, truth, and (by `real`, a hash) the real pictures. */
-spot_status spot_shift_inputs_hash(spot_ctx *c, char hash[33], const spot_shifts_config *cfg, const char *real);
+spot_status spot_shift_inputs_hash(spot_ctx *c, char hash[33], const spot_shifts_config *cfg, spot_shift_programs *programs,
+                                   const char *real);
 
 /* keep (n): 0 or 1 from the array of filter.masks for this unit, whose pictures lie in the order of the folder. */
 spot_status spot_shift_masks(spot_ctx *c, uint8_t *keep, const spot_shifts_config *cfg, const spot_shift_pictures *p);

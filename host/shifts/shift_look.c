@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/greatest.h"
+#include "models/foreign_model.h"
 #include "shifts/shift_answers.h"
 #include "spotter/encoder.h"
 #include "worlds/picture_batches.h"
@@ -28,49 +29,32 @@ typedef struct {
 
 /* ---- networks ---- */
 
-static spot_encoder_options options_of(const spot_shifts_config *cfg, const spot_shift_model *m)
-{
-    spot_encoder_options o = spot_encoder_defaults();
-
-    o.resize = m->resize, o.crop = m->crop, o.reading = cfg->data.reading;
-    return o;
-}
-
 static spot_status check_network(spot_ctx *c, const spot_shift_model *m, const spot_encoder_info *info, int outputs)
 {
-    if ((info->kind != SPOT_ENCODER_RESNET && info->kind != SPOT_ENCODER_PROGRAM) || !info->outputs)
-        return spot_fail(c, SPOT_INPUT, "%s is no ResNet or AlexNet with a head; the model \"%s\" predicts classes", m->weights,
-                         m->name);
+    if (info->kind == SPOT_ENCODER_CLIP || info->kind == SPOT_ENCODER_NEUTRAL || !info->outputs)
+        return spot_fail(c, SPOT_INPUT, "%s is no ResNet, AlexNet or ViT with a head; the model \"%s\" predicts classes",
+                         m->weights, m->name);
+    if (info->side != m->crop)
+        return spot_fail(c, SPOT_INPUT, "{shifts.side} %s looks at squares of %d pixels, and crop is %d", m->weights,
+                         info->side, m->crop);
     if (info->outputs == outputs) return SPOT_OK;
     return spot_fail(c, SPOT_INPUT,
                      "{model.outputs} %s has %d outputs, and %s %d; models[].classes is a text with the class of each output",
                      m->weights, info->outputs, m->classes[0] ? m->classes : "the study's classes are", outputs);
 }
 
-spot_status spot_shift_program_name(spot_ctx *c, char name[32], const spot_shifts_config *cfg, const spot_shift_model *m)
-{
-    const spot_encoder_options o = options_of(cfg, m);
-    spot_encoder *e;
-
-    SPOT_TRY(spot_encoder_open(c, &e, m->weights, &o));
-    memcpy(name, spot_encoder_about(e)->name, 32);
-    spot_encoder_close(c, e);
-    return SPOT_OK;
-}
-
 static spot_status open_network(spot_ctx *c, spot_shift_answers *a, int model)
 {
     const spot_shift_model *m = &a->cfg->model[model];
-    const spot_encoder_options o = options_of(a->cfg, m);
     spot_shift_network *k = &a->network[model];
     spot_encoder *e = NULL;
     spot_status s;
 
     SPOT_TRY(spot_shift_outputs(c, &a->words, &k->index, &k->outputs, m));
-    SPOT_TRY(spot_encoder_open(c, &e, m->weights, &o));
+    SPOT_TRY(spot_shift_model_open(c, &e, a->programs, a->cfg, m));
     s = check_network(c, m, spot_encoder_about(e), k->outputs);
     if (s == SPOT_OK) memcpy(k->name, spot_encoder_about(e)->name, sizeof k->name);
-    spot_encoder_close(c, e);
+    spot_shift_model_give(c, e, a->programs);
     return s;
 }
 
@@ -111,10 +95,11 @@ size_t spot_shift_network_bytes(spot_ctx *c, const spot_shifts_config *cfg, int 
     size_t most = 0;
 
     for (int m = 0; m < cfg->models; m++) {
-        const spot_encoder_options o = options_of(cfg, &cfg->model[m]);
+        const spot_encoder_options o = spot_shift_model_options(cfg, &cfg->model[m]);
         spot_encoder *e = NULL;
         struct stat st;
-        if (!cfg->model[m].weights[0] || stat(cfg->model[m].weights, &st) || is_counted(cfg, m, st.st_size)) continue;
+        if (!cfg->model[m].weights[0] || spot_is_foreign(cfg->model[m].weights) || stat(cfg->model[m].weights, &st)
+            || is_counted(cfg, m, st.st_size)) continue;
         if (spot_check_stop(c) || spot_encoder_open(c, &e, cfg->model[m].weights, &o)) {
             spot_forget(c);                    /* the run says why */
             continue;
@@ -205,13 +190,12 @@ static spot_status look_at_blocks(spot_ctx *c, const piece *v, spot_encoder *e, 
 static spot_status look_with(spot_ctx *c, const piece *v, int model, int *output)
 {
     const spot_shift_model *m = &v->a->cfg->model[model];
-    const spot_encoder_options o = options_of(v->a->cfg, m);
     const spot_encoder_info *info;
     float *feature = NULL;
     spot_encoder *e;
     spot_status s;
 
-    SPOT_TRY(spot_encoder_open(c, &e, m->weights, &o));
+    SPOT_TRY(spot_shift_model_open(c, &e, v->a->programs, v->a->cfg, m));
     info = spot_encoder_about(e);
     if (strcmp(info->name, v->a->network[model].name))
         s = spot_fail(c, SPOT_INPUT, "%s was written during the run; run the same command again", m->weights);
@@ -221,7 +205,7 @@ static spot_status look_with(spot_ctx *c, const piece *v, int model, int *output
                     : spot_fail(c, SPOT_NOMEM, "no memory to look at %d pictures", v->n);
     }
     free(feature);
-    spot_encoder_close(c, e);
+    spot_shift_model_give(c, e, v->a->programs);
     return s;
 }
 

@@ -15,6 +15,7 @@ typedef struct {
     spot_shift_classes  classes;
     spot_shift_encoding encoding;
     spot_shift_answers  answers;           /* of the missing units */
+    spot_shift_programs programs;
     spot_shift_truth    truth;
     spot_shift_progress progress;
     char    inputs[33];                    /* hash of the user's tables and weights (shift_inputs.h): a result has it */

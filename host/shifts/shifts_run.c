@@ -157,7 +157,7 @@ static spot_status hash_inputs(spot_ctx *c, run *v)
         k = spot_key_join(k, "real", real, strlen(real));
     }
     spot_key_text(real, k);
-    return spot_shift_inputs_hash(c, v->v.inputs, cfg, real);
+    return spot_shift_inputs_hash(c, v->v.inputs, cfg, &v->v.programs, real);
 }
 
 static void close_run(spot_ctx *c, run *v)
@@ -166,6 +166,7 @@ static void close_run(spot_ctx *c, run *v)
     free(v->pictures);
     spot_shift_pictures_close(&v->real);
     spot_shift_answers_close(&v->v.answers);
+    spot_shift_programs_close(c, &v->v.programs);
     spot_shift_encoding_close(c, &v->v.encoding);
     spot_shift_truth_close(&v->v.truth);
     spot_shift_classes_close(&v->v.classes);
@@ -187,6 +188,8 @@ spot_status spot_shifts_run(spot_ctx *c, const spot_shifts_config *cfg, const sp
     if (!v) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
     v->c = c;
     v->v.cfg = cfg;
+    v->v.programs.dir = o->place.out;
+    v->v.answers.programs = &v->v.programs;
     v->results = o->results;
     v->work = (spot_work){ .study = &spot_shifts_study, .place = o->place, .config = cfg, .units = spot_shift_units(cfg),
                            .since = since, .user = v, .holds = result_holds, .prepare = list_missing, .begin = begin_units,

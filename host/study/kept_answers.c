@@ -19,7 +19,7 @@ enum { LOGITS, EMBEDDINGS, CHANNELS, ARRAYS, OWN = SPOT_OWN_PICTURES, MOST = 8, 
 static const char *const array_name[ARRAYS] = { "logits", "embeddings", "channels" };
 static const double of_spread = 1e-4, of_number = 1e-5;        /* what rounding changes: predictor.h has the rule */
 
-typedef struct {
+typedef struct spot_kept_given {
     int      n, side, columns[ARRAYS];
     uint8_t *rgb;                          /* (n, side, side, 3) */
     float   *array[ARRAYS];                /* (n, columns); NULL: none */
@@ -270,7 +270,8 @@ static bool is_of_command(char identity[SPOT_KEPT_IDENTITY], const char *name, c
     return true;
 }
 
-spot_status spot_kept_recall(spot_ctx *c, spot_known_program *k, spot_predictor *p, const char *dir, const char *model)
+spot_status spot_kept_recall_as(spot_ctx *c, spot_known_program *k, spot_predictor *p, const char *command, const char *dir,
+                                const char *model)
 {
     recalled r = { .known = k };
     struct dirent **file = NULL;
@@ -282,7 +283,7 @@ spot_status spot_kept_recall(spot_ctx *c, spot_known_program *k, spot_predictor 
     const int n = scandir(folder, &file, NULL, alphasort);
     for (int i = 0; i < n; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, file[i]->d_name);
-        if (s == SPOT_OK && is_of_command(identity, file[i]->d_name, spot_predictor_about(p)->identity))
+        if (s == SPOT_OK && is_of_command(identity, file[i]->d_name, command))
             s = recall_file(c, &r, p, path, identity);
         free(file[i]);
     }
@@ -291,25 +292,61 @@ spot_status spot_kept_recall(spot_ctx *c, spot_known_program *k, spot_predictor 
     return s;
 }
 
+spot_status spot_kept_recall(spot_ctx *c, spot_known_program *k, spot_predictor *p, const char *dir, const char *model)
+{
+    return spot_kept_recall_as(c, k, p, spot_predictor_about(p)->identity, dir, model);
+}
+
+/* Answers to Spotter's pictures and to n others. */
+static spot_status take_own(spot_ctx *c, answers *a, spot_predictor *p, const uint8_t *rgb, int n)
+{
+    const int side = spot_predictor_about(p)->side;
+    const size_t each = 3 * (size_t)side * (size_t)side;
+
+    SPOT_TRY(take_answers(c, a, p, OWN + n));
+    for (int i = 0; i < OWN; i++) spot_own_picture(a->rgb + (size_t)i * each, side, i);
+    if (n) memcpy(a->rgb + OWN * each, rgb, (size_t)n * each);
+    return ask(c, a, p);
+}
+
 spot_status spot_kept_begin(spot_ctx *c, spot_known_program *k, spot_predictor *p, const char *dir, const uint8_t *rgb, int n)
 {
-    const spot_predictor_info *about = spot_predictor_about(p);
-    const size_t each = 3 * (size_t)about->side * (size_t)about->side;
-    char identity[SPOT_KEPT_IDENTITY], path[1400];
+    char identity[SPOT_KEPT_IDENTITY];
     answers a;
-    spot_status s = take_answers(c, &a, p, OWN + n);
+    spot_status s = take_own(c, &a, p, rgb, n);
 
-    for (int i = 0; i < OWN && s == SPOT_OK; i++) spot_own_picture(a.rgb + (size_t)i * each, about->side, i);
-    if (s == SPOT_OK && n) memcpy(a.rgb + OWN * each, rgb, (size_t)n * each);
-    if (s == SPOT_OK) s = ask(c, &a, p);
     if (s == SPOT_OK) {
-        name_answers(identity, &a, about->identity);
-        spot_kept_path(path, sizeof path, dir, identity);
-        s = write_answers(c, &a, path);
+        name_answers(identity, &a, spot_predictor_about(p)->identity);
+        s = spot_kept_write(c, &a, dir, identity);
         add_known(k, identity);
     }
     free_answers(&a);
     return s;
+}
+
+spot_status spot_kept_ask(spot_ctx *c, spot_kept_given **kept, spot_predictor *p)
+{
+    spot_status s;
+
+    *kept = calloc(1, sizeof **kept);
+    if (!*kept) return spot_fail(c, SPOT_NOMEM, "no memory for the answers of a program");
+    s = take_own(c, *kept, p, NULL, 0);
+    if (s) spot_kept_free(*kept), *kept = NULL;
+    return s;
+}
+
+spot_status spot_kept_write(spot_ctx *c, const spot_kept_given *kept, const char *dir, const char *identity)
+{
+    char path[1400];
+
+    spot_kept_path(path, sizeof path, dir, identity);
+    return *path ? write_answers(c, kept, path) : SPOT_OK;
+}
+
+void spot_kept_free(spot_kept_given *kept)
+{
+    if (kept) free_answers(kept);
+    free(kept);
 }
 
 static spot_status copy_file(spot_ctx *c, const char *to, const char *from)
@@ -326,20 +363,31 @@ static spot_status copy_file(spot_ctx *c, const char *to, const char *from)
 spot_status spot_kept_copy(spot_ctx *c, const char *dir, const char *from)
 {
     struct dirent **file = NULL;
-    char path[1500], old[1500];
+    char folder[1200];
     spot_status s = SPOT_OK;
 
-    snprintf(old, sizeof old, "%s/programs", from);
-    const int n = scandir(old, &file, NULL, NULL);
+    snprintf(folder, sizeof folder, "%s/programs", from);
+    const int n = scandir(folder, &file, NULL, NULL);
     for (int i = 0; i < n; i++) {
-        const char *name = file[i]->d_name, *end = strstr(name, ".safetensors");
-        snprintf(path, sizeof path, "%s/programs/%s", dir, name);
-        snprintf(old, sizeof old, "%s/programs/%s", from, name);
-        if (s == SPOT_OK && end && !end[12] && access(path, F_OK)) s = copy_file(c, path, old);
+        char *end = strstr(file[i]->d_name, ".safetensors");
+        if (s == SPOT_OK && end && !end[12]) {
+            *end = 0;
+            s = spot_kept_copy_one(c, dir, from, file[i]->d_name);
+        }
         free(file[i]);
     }
     free(file);
     return s;
+}
+
+spot_status spot_kept_copy_one(spot_ctx *c, const char *dir, const char *from, const char *identity)
+{
+    char path[1400], old[1400];
+
+    if (!spot_kept_path(path, sizeof path, dir, identity) || !spot_kept_path(old, sizeof old, from, identity)) return SPOT_OK;
+    if (access(old, R_OK) || !access(path, F_OK)) return SPOT_OK;
+    SPOT_TRY(spot_folder_of(c, path));
+    return copy_file(c, path, old);
 }
 
 bool spot_kept_same(spot_ctx *c, const char *dir_a, const char *a, const char *dir_b, const char *b)

@@ -28,8 +28,19 @@ spot_status spot_kept_recall(spot_ctx *c, spot_known_program *k, spot_predictor 
 /* Keeps p's answers to Spotter's pictures and to n others, rgb (n, side, side, 3), and adds their identity to k. */
 spot_status spot_kept_begin(spot_ctx *c, spot_known_program *k, spot_predictor *p, const char *dir, const uint8_t *rgb, int n);
 
-/* Copies to `dir` what another run keeps. */
-spot_status spot_kept_copy(spot_ctx *c, const char *dir, const char *from);
+/* The same in parts, for a program that has another name than its predictor's (kept_encoder.h): recall_as takes files whose
+ * names begin with `command` and a dash; ask has p's answers to Spotter's pictures alone, free them; write keeps them under a
+ * name. */
+typedef struct spot_kept_given spot_kept_given;
+spot_status spot_kept_recall_as(spot_ctx *c, spot_known_program *k, spot_predictor *p, const char *command, const char *dir,
+                                const char *model);
+spot_status spot_kept_ask  (spot_ctx *c, spot_kept_given **kept, spot_predictor *p);
+spot_status spot_kept_write(spot_ctx *c, const spot_kept_given *kept, const char *dir, const char *identity);
+void        spot_kept_free (spot_kept_given *kept);
+
+/* Copies to `dir` what another run keeps, or what it keeps of one program. */
+spot_status spot_kept_copy    (spot_ctx *c, const char *dir, const char *from);
+spot_status spot_kept_copy_one(spot_ctx *c, const char *dir, const char *from, const char *identity);
 
 bool spot_known_has(const spot_known_program *k, const char *identity);
 

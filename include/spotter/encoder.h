@@ -6,7 +6,8 @@
  * The tensors of the file decide which network it is; the word "neutral" in place of a file is an encoder that needs none:
  * statistics of a picture's colours and its edges, 148 numbers (host/models/neutral.h). A model that Spotter does not run
  * itself is a program (predictor.h): net.onnx, net.pt2, net.ts, timm:NAME:FILE, torchvision:NAME:FILE, or program:COMMAND. Its
- * rows are the program's embeddings; its name has the bytes of the file, or the answers of a COMMAND to four pictures, to the bit.
+ * rows are the program's embeddings; its name has the bytes of the file. A COMMAND is known by its answers (predictor.h): its
+ * name has a hash of those to four pictures; where a run keeps answers that differ by rounding alone, it has their name.
  * Pictures are prepared as the network wants them: CLIP's by its own side, bicubic; a ResNet's and a program's by `resize` and
  * `crop`, neutral's by 64 and 64, bilinear (PIL's and torchvision's bytes, picture.h). All threads decode.
  *

@@ -149,6 +149,7 @@ typedef struct {
                                 * place of the model's, or behind `embeddings`, joined as several of these: with labels, probs
                                 * and ids, or with a model */
     const spot_encoder_options *encoder;       /* of `embed`; NULL: the defaults */
+    struct spot_kept_encoder *programs;        /* Spotter's own: where answers of a program as `embed` are kept; or NULL */
     const spot_array *array;   /* (arrays) of the caller, with a name: a file that is called so is this array, not looked for on
                                 * disk. It is not changed, and features of floats are used in place: they must stay */
     int  arrays;

@@ -35,7 +35,7 @@ static void try_answers(spot_ctx *c, int kind, const uint8_t *data, size_t size)
     static char outputs[1100];
     const spot_shift_classes k = { .n = CLASSES, .folder = class_of, .name = class_of };
     const spot_shift_pictures p[2] = { list_of(-1), list_of(0) };
-    spot_shift_answers a;
+    spot_shift_answers a = { 0 };
     spot_shift_progress progress = { 0 };
 
     fuzz_text(outputs, sizeof outputs, &data, &size);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "background/suite/pixels_encoder.h"
+#include "study/kept_encoder.h"
 #include "image/resize.h"
 #include "store/contents.h"
 
@@ -107,6 +108,18 @@ spot_status spot_suite_encoders_open(spot_ctx *c, spot_suite_encoders *e, const 
     e->dim = e->at[e->n];
     name_encoders(e);
     return take_scratch(c, e);
+}
+
+spot_status spot_suite_encoders_know(spot_ctx *c, spot_suite_encoders *e, const char *dir)
+{
+    for (int i = 0; i < e->n; i++) {
+        spot_kept_encoder kept = { .dir = dir };
+        if (!e->net[i]) continue;
+        SPOT_TRY(spot_kept_encoder_know(c, &kept, e->net[i]));
+        SPOT_TRY(spot_kept_encoder_save(c, &kept));
+    }
+    name_encoders(e);
+    return SPOT_OK;
 }
 
 void spot_suite_encoders_close(spot_ctx *c, spot_suite_encoders *e)

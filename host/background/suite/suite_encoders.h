@@ -25,6 +25,9 @@ typedef struct {
 spot_status spot_suite_encoders_open (spot_ctx *c, spot_suite_encoders *e, const spot_background_config *cfg);
 void        spot_suite_encoders_close(spot_ctx *c, spot_suite_encoders *e);
 
+/* Takes the names of programs from the answers that the run keeps, or keeps their answers. */
+spot_status spot_suite_encoders_know(spot_ctx *c, spot_suite_encoders *e, const char *dir);
+
 /* row (n, dim): each encoder's columns of length 1. rgb (n, size, size, 3). */
 spot_status spot_suite_encode(spot_ctx *c, spot_suite_encoders *e, float *row, const uint8_t *rgb, int n);
 

@@ -10,6 +10,7 @@
 #include "formats/picture.h"
 #include "models/idle_cores.h"
 #include "spotter/encoder.h"
+#include "study/kept_encoder.h"
 #include "worlds/picture_batches.h"
 
 /* Moves the rows that are not marked to the front. */
@@ -83,6 +84,7 @@ spot_status spot_subject_embed(spot_ctx *c, spot_subject *s, const spot_subject_
     if (!st) st = spot_encoder_open(c, &e, files->embed, &o);
     if (!st) spot_warn_of_encoder(c, spot_encoder_about(e), o.clip.precision, "--embed-precision");
     if (!st) st = spot_encoder_check_features(c, e);
+    if (!st && files->programs) st = spot_kept_encoder_know(c, files->programs, e);
     if (!st) st = embed_rows(c, s, files, e, marked);
     spot_encoder_close(c, e);
     free(marked);

@@ -90,6 +90,7 @@ static spot_status read_known(spot_ctx *c, spot_fits *f, const char *dir, yajl_v
     SPOT_TRY(read_sources(c, f, dir, member_of(subject, "sources", yajl_t_array)));
     f->known.classes = (int)n;
     f->known.encoder = encoder ? YAJL_GET_STRING(encoder) : NULL;
+    f->known.folder = dir;
     f->known.class_name = malloc(n * sizeof *f->known.class_name);
     if (!f->known.class_name) return spot_fail(c, SPOT_NOMEM, "no memory for %zu names", n);
     for (size_t k = 0; k < n; k++) {

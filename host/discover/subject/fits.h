@@ -10,6 +10,7 @@ typedef struct {
     int    features, classes;
     char **class_name;         /* (classes) */
     const char *encoder;       /* name of the encoder of their features; NULL: not known */
+    const char *folder;        /* the findings', which may keep answers of the encoder (study/kept_encoder.h); NULL: none */
     spot_feature_block block[SPOT_MOST_BLOCKS];
     int    blocks;             /* sources of the features; 0: one */
     int    only;               /* the class of rows that come without labels */

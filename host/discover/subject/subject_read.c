@@ -17,6 +17,7 @@
 #include "discover/subject/rows_alike.h"
 #include "discover/subject/subject_memory.h"
 #include "discover/subject/subject_reading.h"
+#include "study/kept_encoder.h"
 
 enum { TOLD = 5 };
 
@@ -242,6 +243,24 @@ spot_status spot_subject_read(spot_ctx *c, spot_subject *s, const spot_subject_f
     return status;
 }
 
+/* Features of a program whose answers are those that the findings' folder keeps have the name of the findings' encoder. */
+static void adopt_names(spot_ctx *c, spot_subject *s, const char *embeddings, const spot_known *known)
+{
+    const char *line = embeddings;
+
+    if (!embeddings || !known->folder) return;
+    if (known->encoder && *s->encoder && s->blocks < 2
+        && spot_kept_encoder_same(c, s->encoder, line, known->encoder, known->folder))
+        snprintf(s->encoder, sizeof s->encoder, "%s", known->encoder);
+    for (int b = 0; b < s->blocks && b < known->blocks; b++) {
+        const spot_feature_block *then = &known->block[b];
+        if (*then->encoder && spot_kept_encoder_same(c, s->block[b].encoder, line, then->encoder, known->folder))
+            memcpy(s->block[b].encoder, then->encoder, sizeof then->encoder);
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+}
+
 spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_files *files, const spot_known *known)
 {
     spot_rows_reading r = { .c = c, .s = s, .files = files, .known = known };
@@ -254,6 +273,7 @@ spot_status spot_rows_read(spot_ctx *c, spot_subject *s, const spot_subject_file
         st = SPOT_OK;
     } else {
         st = read_features(&r);
+        if (!st) adopt_names(c, s, files->embeddings, known);
         if (!st) st = spot_blocks_scale(c, s, known->block, known->blocks);
     }
     if (!st && s->d != known->features)

@@ -305,7 +305,7 @@ class SubjectFiles(ct.Structure):
                 ("model", ct.c_char_p),
                 ("resize", ct.c_int), ("crop", ct.c_int), ("exif", ct.c_int), ("pillow", ct.c_int), ("skip", ct.c_bool),
                 ("skip_bad", ct.c_bool), ("logits", ct.c_bool), ("memory", ct.c_size_t), ("links", ct.c_bool),
-                ("embed", ct.c_char_p), ("encoder", ct.POINTER(EncoderOptions)),
+                ("embed", ct.c_char_p), ("encoder", ct.POINTER(EncoderOptions)), ("programs", ct.c_void_p),
                 ("array", ct.POINTER(Array)), ("arrays", ct.c_int), ("class_name", ct.POINTER(ct.c_char_p)),
                 ("classes", ct.c_int), ("detections", ct.POINTER(DetectionOptions))]
 
