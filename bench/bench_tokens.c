@@ -36,6 +36,7 @@ static void make_tokens(spot_op_run *r, void *problem, const int *size)
     p->joined = spot_op_out(r, "joined", SPOT_OP_FLOAT, rows * width, 0);
     p->words = spot_op_out(r, "words", SPOT_OP_FLOAT, (size_t)p->picked * width, 0);
     p->unit = spot_op_out(r, "unit rows", SPOT_OP_FLOAT, (size_t)p->picked * width, 2e-6);
+    p->mean = spot_op_out(r, "means", SPOT_OP_FLOAT, (size_t)size[0] * width, 0);
     list = malloc(3 * (size_t)p->picked * sizeof *list);
     for (int i = 0; list && i < 3 * p->picked; i++) list[i] = listed(p, i / p->picked, i % p->picked);
     p->list = spot_op_given(r, list, 3 * (size_t)p->picked * sizeof *list);
@@ -52,6 +53,9 @@ static spot_status run_tokens(spot_op_run *r, void *problems, int count)
                                     &(spot_picture_tokens){ p->patch, p->first, p->position, p->p.n, p->count, p->width }));
         SPOT_OP(r, spot_tokens_words(r->c, p->words,
                                      &(spot_word_tokens){ p->list, p->list + n, p->patch, p->position, n, p->width }));
+        SPOT_OP(r, spot_tokens_mean(r->c, p->mean, p->joined,
+                                    &(spot_token_mean){ .n = p->p.n, .each = p->count + 1, .first = 1, .last = p->count + 1,
+                                                        .width = p->width, .pitch = p->width, .precision = SPOT_FP32 }));
         SPOT_OP(r, spot_tokens_pick(r->c, p->unit, p->joined, p->list + 2 * n, n, p->width));
         SPOT_OP(r, spot_tokens_unit(r->c, p->unit, n, p->width));
     }
@@ -68,6 +72,14 @@ static double joined(const spot_op_tokened *p, size_t k, size_t t, size_t i)
     return from + spot_noise(p->id + POSITION, t * w + i, SPOT_FP32);
 }
 
+static double mean_of(const spot_op_tokened *p, size_t k, size_t i)
+{
+    double sum = 0;
+
+    for (int t = 1; t <= p->count; t++) sum += joined(p, k, (size_t)t, i);
+    return sum / p->count;
+}
+
 static double patch_of(const spot_op_tokened *p, size_t e)
 {
     size_t side = (size_t)p->p.side, patch = (size_t)p->p.patch, across = side / patch, area = patch * patch;
@@ -81,7 +93,7 @@ static spot_status check_tokens(spot_op_run *r, void *problem)
 {
     const spot_op_tokened *p = problem;
     size_t w = (size_t)p->width, rows = (size_t)p->p.n * (p->count + 1), numbers = (size_t)p->result.pixels;
-    spot_op_tensor floats = spot_op_row_of(rows * w, SPOT_FP32);
+    spot_op_tensor floats = spot_op_row_of(rows * w, SPOT_FP32), means = spot_op_row_of((size_t)p->p.n * w, SPOT_FP32);
 
     for (size_t e = 0; e < SPOT_OP_CHECKED; e++) {
         size_t i = e * 5 % w, row = (rows - 1) * e / (SPOT_OP_CHECKED - 1), n = (numbers - 1) * e / (SPOT_OP_CHECKED - 1);
@@ -94,6 +106,8 @@ static spot_status check_tokens(spot_op_run *r, void *problem)
         SPOT_TRY(spot_op_check_number(r, "number of a word", p->words, &floats, k * w + i,
                                       (double)spot_noise(p->id + PATCH, (size_t)listed(p, 0, (int)k) * w + i, SPOT_FP32)
                                       + spot_noise(p->id + POSITION, (size_t)listed(p, 1, (int)k) * w + i, SPOT_FP32), 1e-6));
+        SPOT_TRY(spot_op_check_number(r, "mean", p->mean, &means, k % (size_t)p->p.n * w + i, mean_of(p, k % (size_t)p->p.n, i),
+                                      1e-6));
         for (size_t j = 0; j < w; j++) length += pow(joined(p, 0, at, j), 2);
         SPOT_TRY(spot_op_check_number(r, "unit number", p->unit, &floats, k * w + i, joined(p, 0, at, i) / sqrt(length), 2e-6));
     }

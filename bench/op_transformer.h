@@ -57,7 +57,7 @@ typedef struct {
     int id, count, width, picked;
     uint8_t *rgb;
     void *row;
-    float *patch, *first, *position, *joined, *words, *unit;
+    float *patch, *first, *position, *joined, *words, *unit, *mean;
     int *list;                     /* (picked) each: ids, places, rows */
 } spot_op_tokened;
 extern const spot_op spot_op_tokens;

@@ -249,6 +249,31 @@ TEST(patches_are_cut_row_by_row)
     CHECK_FAILS(&c, spot_tokens_patches(&c, row, rgb, &p), SPOT_INVALID, "tokens.patches: 12");
 }
 
+TEST(the_mean_of_some_tokens_goes_by_picture)
+{
+    enum { W = 70, EACH = 7, N = 3, PITCH = 80 };
+    float x[N * EACH * W], y[N * PITCH];
+    uint16_t narrow[N * PITCH];
+    spot_token_mean m = { N, EACH, 2, EACH, W, PITCH, SPOT_FP32 };
+    spot_ctx c = check_ctx(2);
+
+    for (int i = 0; i < LEN(x); i++) x[i] = (float)(i * 7919 % 1000) / 7;
+    for (int i = 0; i < LEN(y); i++) y[i] = -1;
+    CHECK_OK(&c, spot_tokens_mean(&c, y, x, &m));
+    m.precision = SPOT_BF16;
+    CHECK_OK(&c, spot_tokens_mean(&c, narrow, x, &m));
+    for (int i = 0; i < N * PITCH; i++) {
+        double sum = 0;
+        for (int t = 2; t < EACH && i % PITCH < W; t++) sum += (double)x[(i / PITCH * EACH + t) * W + i % PITCH];
+        assert_true(y[i] == (i % PITCH < W ? (float)(sum / (EACH - 2)) : -1));
+        assert_true(i % PITCH >= W || narrow[i] == spot_bf16_bits(y[i]));
+    }
+    m.first = EACH;
+    CHECK_FAILS(&c, spot_tokens_mean(&c, y, x, &m), SPOT_INVALID, "tokens.sizes: 0 | 70");
+    m.first = 0, m.pitch = W - 1;
+    CHECK_FAILS(&c, spot_tokens_mean(&c, y, x, &m), SPOT_INVALID, "tokens.sizes: 0 | 70");
+}
+
 TEST(tokens_are_joined_picked_and_scaled)
 {
     enum { W = 5, COUNT = 3, N = 2 };

@@ -1,5 +1,5 @@
-/* test_vit.c - vision transformers by timm's names: what is read and what is refused. With arguments, FILES SIDE DIM OUTPUTS:
- * features and logits of FILES.rgb by FILES.safetensors against FILES.want (test_vit_torch.sh). ctest: both */
+/* test_vit.c - vision transformers by timm's names: what is read and what is refused. With arguments, FILES SIDE DIM OUTPUTS
+ * HEADS: features and logits of FILES.rgb by FILES.safetensors against FILES.want (test_vit_torch.sh). ctest: both */
 #include "checks.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 
 #include "formats/safetensors.h"
 #include "spotter/encoder.h"
+#include "spotter/predictor.h"
 
 enum { WIDTH = 192, PATCH = 4, ACROSS = 3, LINES = 32 };
 
@@ -87,10 +88,12 @@ TEST(what_is_another_network_is_refused)
     CHECK_FAILS(&f.c, describe(&f, &i), SPOT_INPUT, "vit.patches: 11");
     make(&f);
     find(&f, "norm.weight")->name = "fc_norm.weight";
-    CHECK_FAILS(&f.c, describe(&f, &i), SPOT_INPUT, "vit.mean: fc_norm.weight");
+    CHECK_FAILS(&f.c, describe(&f, &i), SPOT_INPUT, "clip_file.no_tensor: fc_norm.bias");
+    find(&f, "fc_norm.weight")->name = "last.weight";
+    CHECK_FAILS(&f.c, describe(&f, &i), SPOT_INPUT, "vit.norm: neither | nor");
     make(&f);
     find(&f, "cls_token")->name = "other_token";
-    CHECK_FAILS(&f.c, describe(&f, &i), SPOT_INPUT, "vit.no_class_token: cls_token");
+    CHECK_FAILS(&f.c, describe(&f, &i), SPOT_INPUT, "vit.patches: 10 | 0 class tokens | 0 registers");
     make(&f);
     add(&f, "blocks.0.attn.q_norm.weight", 1, 64, 0, 0, 0);
     CHECK_FAILS(&f.c, describe(&f, &i), SPOT_INPUT, "clip_file.other_tensor: blocks.0.attn.q_norm.weight");
@@ -126,7 +129,30 @@ static double gap(const float *a, const float *b, size_t n)
     return off / most;
 }
 
-static int compare(const char *path, size_t side, size_t dim, size_t outputs)
+/* The predictor has the encoder's numbers, to the bit, where there is a head. */
+static int compare_predictor(spot_ctx *c, const char *weights, const uint8_t *rgb, int n, int side, const float *feature,
+                             const float *logit)
+{
+    const spot_predictor_options o = { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = weights, .side = side };
+    const spot_predictor_info *about;
+    spot_predictor *p;
+    int differs;
+
+    if (spot_predictor_open(c, &p, &o)) return fprintf(stderr, "%s\n", spot_message(c, SPOT_INPUT)), 1;
+    about = spot_predictor_about(p);
+    float *embedding = malloc((size_t)n * (size_t)about->dim * sizeof *embedding);
+    float *answer = malloc((size_t)n * (size_t)about->outputs * sizeof *answer);
+    CHECK_OK(c, spot_predict(c, p, &(spot_prediction){ rgb, n, side, answer, NULL, NULL }));
+    differs = memcmp(answer, logit, (size_t)n * (size_t)about->outputs * sizeof *answer);
+    CHECK_OK(c, spot_predict(c, p, &(spot_prediction){ rgb, n, side, answer, embedding, NULL }));
+    differs = differs || memcmp(embedding, feature, (size_t)n * (size_t)about->dim * sizeof *embedding);
+    spot_predictor_close(c, p);
+    free(embedding), free(answer);
+    if (differs) fprintf(stderr, "%s: the predictor has other numbers than the encoder\n", weights);
+    return differs != 0;
+}
+
+static int compare(const char *path, size_t side, size_t dim, size_t outputs, int heads)
 {
     enum { N = 5 };
     uint8_t *rgb = read_all(path, ".rgb", N * 3 * side * side);
@@ -137,6 +163,9 @@ static int compare(const char *path, size_t side, size_t dim, size_t outputs)
     spot_encoder *e;
     char weights[512];
     double off[2];
+    int wrong = 0;
+
+    o.clip.image_heads = heads;
 
     snprintf(weights, sizeof weights, "%s.safetensors", path);
     if (spot_encoder_open(&c, &e, weights, &o) || (size_t)spot_encoder_about(e)->side != side
@@ -146,12 +175,13 @@ static int compare(const char *path, size_t side, size_t dim, size_t outputs)
     off[0] = gap(feature, want, N * dim), off[1] = gap(logit, want + N * dim, N * outputs);
     printf("%s: features off by %.1e, logits by %.1e\n", path, off[0], off[1]);
     spot_encoder_close(&c, e);
+    if (outputs && dim != 100) wrong = compare_predictor(&c, weights, rgb, N, (int)side, feature, logit);
     free(rgb), free(want), free(feature), free(logit);
-    return !(off[0] <= 1e-4 && off[1] <= 1e-4);
+    return wrong || !(off[0] <= 1e-4 && off[1] <= 1e-4);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc == 5) return compare(argv[1], (size_t)atoi(argv[2]), (size_t)atoi(argv[3]), (size_t)atoi(argv[4]));
+    if (argc == 6) return compare(argv[1], (size_t)atoi(argv[2]), (size_t)atoi(argv[3]), (size_t)atoi(argv[4]), atoi(argv[5]));
     return run_all_tests();
 }

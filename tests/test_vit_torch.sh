@@ -8,9 +8,10 @@ python=${PYTHON:-/usr/bin/python3}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export OMP_NUM_THREADS=1
-for case in timm dinov2 registers timm_registers placed tuned half base; do
+for case in timm dinov2 registers timm_registers placed tuned half base gap gap_register gap_registers mean mean_registers \
+            linear_head odd; do
     sizes=$("$python" vit_models.py "$dir" "$case")
-    # shellcheck disable=SC2086  # three words
+    # shellcheck disable=SC2086  # four words
     "$1/test_vit" "$dir/$case" $sizes
     rm "$dir/$case".*
 done

@@ -30,6 +30,17 @@ spot_status spot_clip_describe(spot_ctx *c, spot_clip_info *info, const char *pa
 
 const spot_clip_info *spot_clip_info_of(const spot_clip *clip) { return &clip->info; }
 
+/* By rows of tokens, pictures and bytes of pixels. */
+int spot_clip_block_of(const spot_ctx *c, const spot_clip_info *i)
+{
+    int across = i->side / i->patch, block = (c->device ? DEVICE_ROWS : ROWS) / (across * across + 1);
+    int fits = (int)(((size_t)64 << 20) / (3 * (size_t)i->side * (size_t)i->side));
+
+    block = block < SPOT_CLIP_MOST_PICTURES ? block : SPOT_CLIP_MOST_PICTURES;
+    block = block < fits ? block : fits;
+    return block > 1 ? block : 1;
+}
+
 /* -- opening ------------------------------------------------------------------------------------------------------ */
 
 static bool has(const spot_clip_info *i, int which) { return which == SPOT_CLIP_IMAGE ? i->has_images : i->has_texts; }
@@ -137,7 +148,8 @@ static spot_status join_tokens(spot_ctx *c, const spot_clip_net *net, const spot
         l->id[r] = at < front ? all + at : r / net->positions * patches + at - front;
     }
     SPOT_TRY(spot_clip_work_list(c, w));
-    SPOT_TRY(spot_device_copy(c, product + (size_t)all * width, net->first, (size_t)front * width * sizeof *product));
+    if (front)
+        SPOT_TRY(spot_device_copy(c, product + (size_t)all * width, net->first, (size_t)front * width * sizeof *product));
     return spot_tokens_words(c, w->x, &(spot_word_tokens){ w->at.id, w->at.place, product, net->position, n * net->positions,
                                                            width });
 }

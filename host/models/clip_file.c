@@ -66,6 +66,13 @@ static spot_status expect_pair(spot_ctx *c, spot_clip_file *f, const char *block
     return SPOT_OK;
 }
 
+/* timm has the same names for blocks without this bias and without layer scales whose norms stand elsewhere. */
+bool spot_clip_qkv_has_bias(const spot_clip_file *f, const spot_clip_names *n, int layer)
+{
+    return exists(f, spot_clip_name_of(n->block, layer, n->fused, "bias").text)
+           || !n->gamma1 || !exists(f, spot_clip_name_of(n->block, layer, n->gamma1, NULL).text);
+}
+
 static spot_status expect_block(spot_ctx *c, spot_clip_file *f, const spot_clip_names *n, int layer, int64_t width,
                                 int64_t hidden)
 {
@@ -75,7 +82,8 @@ static spot_status expect_block(spot_ctx *c, spot_clip_file *f, const spot_clip_
     for (int i = 0; n->query && i < 3; i++) SPOT_TRY(expect_pair(c, f, n->block, layer, part[i], width, width));
     if (!n->query) {
         SPOT_EXPECT(c, f, spot_clip_name_of(n->block, layer, n->fused, "weight"), 1, 3 * width, width);
-        SPOT_EXPECT(c, f, spot_clip_name_of(n->block, layer, n->fused, "bias"), 1, 3 * width);
+        if (spot_clip_qkv_has_bias(f, n, layer))
+            SPOT_EXPECT(c, f, spot_clip_name_of(n->block, layer, n->fused, "bias"), 1, 3 * width);
     }
     SPOT_TRY(expect_pair(c, f, n->block, layer, n->out, width, width));
     SPOT_TRY(expect_pair(c, f, n->block, layer, n->norm2, width, 0));
@@ -100,7 +108,7 @@ spot_status spot_clip_expect_blocks(spot_ctx *c, spot_clip_file *f, int which, s
     f->info.parameters -= (size_t)size_of(f, up.text, 0) * (size_t)t->width;       /* counted with its block */
     t->hidden = (int)size_of(f, up.text, 0);
     for (int i = 0; i < t->layers; i++) SPOT_TRY(expect_block(c, f, n, i, t->width, t->hidden));
-    return expect_pair(c, f, NULL, -1, n->after, t->width, 0);
+    return expect_pair(c, f, NULL, -1, f->info.pool == SPOT_VIT_MEAN_NORM ? SPOT_VIT_POOLED_NORM : n->after, t->width, 0);
 }
 
 /* Checks the tensors that both towers have: blocks, the norm behind them, the projection. */

@@ -41,6 +41,10 @@ void        spot_clip_file_close(spot_clip_file *f);
 typedef struct { char text[160]; } spot_clip_name;
 spot_clip_name spot_clip_name_of(const char *block, int layer, const char *name, const char *end);
 
+/* Whether queries, keys and values of a block, whose weights are one tensor, have a bias. Only a ViT with layer scales may lack
+ * it. */
+bool spot_clip_qkv_has_bias(const spot_clip_file *f, const spot_clip_names *n, int layer);
+
 /* The tensor of that name, read as `count` floats; SPOT_INPUT if a number is not finite. */
 spot_status spot_clip_read(spot_ctx *c, const spot_clip_file *f, float *out, spot_clip_name name, size_t count);
 
@@ -60,10 +64,15 @@ spot_status spot_clip_expect_blocks(spot_ctx *c, spot_clip_file *f, int which, s
 
 /* vit_file.c: a vision transformer by timm's names. expect fills f->info from the tensors, configure what no tensor tells. */
 extern const spot_clip_names spot_vit_names;
+#define SPOT_VIT_POOLED_NORM "fc_norm"                                /* the norm of a mean of patches */
 const char        *spot_vit_registers(const spot_tensors *header);     /* the tensor's name; NULL: none */
 const spot_tensor *spot_vit_head(const spot_tensors *header);
 spot_status spot_vit_expect(spot_ctx *c, spot_clip_file *f);
 spot_status spot_vit_configure(spot_ctx *c, spot_clip_file *f, const char *path, const spot_clip_options *o);
+
+/* clip.c: pictures of a block of a CLIP with a tower for pictures. */
+enum { SPOT_CLIP_MOST_PICTURES = 256 };
+int spot_clip_block_of(const spot_ctx *c, const spot_clip_info *i);
 
 /* Completes f->info by the config and by o; the sizes are known. */
 spot_status spot_clip_configure(spot_ctx *c, spot_clip_file *f, const char *path, const spot_clip_options *o);

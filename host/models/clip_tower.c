@@ -24,7 +24,7 @@ static spot_linear_shape shape_of(const spot_clip_net *net, int plan)
     }
     if (plan == SPOT_CLIP_DOWN) s.in = net->shape.hidden;
     if (plan == SPOT_CLIP_PATCHES) s.in = 3 * net->patch * net->patch;
-    if (plan == SPOT_CLIP_PROJECTION) s.out = net->dim, s.bias = net->plain;
+    if (plan == SPOT_CLIP_PROJECTION) s.in = net->feature, s.out = net->dim, s.bias = net->plain;
     return s;
 }
 
@@ -59,11 +59,12 @@ static spot_clip_net describe_net(const spot_clip_info *i, int which, spot_preci
     int across = which == SPOT_CLIP_IMAGE ? i->side / i->patch : 0;
 
     if (which == SPOT_CLIP_TEXT)
-        return (spot_clip_net){ .shape = i->text, .dim = i->dim, .positions = i->context, .words = i->vocabulary,
-                                .precision = precision };
-    return (spot_clip_net){ .shape = i->image, .dim = i->plain ? i->outputs : i->dim, .patch = i->patch, .plain = i->plain,
-                            .front = 1 + i->registers, .positions = across * across + 1 + i->registers,
-                            .precision = precision };
+        return (spot_clip_net){ .shape = i->text, .dim = i->dim, .feature = i->text.width, .positions = i->context,
+                                .words = i->vocabulary, .precision = precision };
+    return (spot_clip_net){ .shape = i->image, .dim = i->plain ? i->outputs : i->dim, .patch = i->patch,
+                            .feature = i->plain ? i->dim : i->image.width, .plain = i->plain,
+                            .front = !i->classless + i->registers, .pool = i->pool,
+                            .positions = across * across + !i->classless + i->registers, .precision = precision };
 }
 
 spot_status spot_clip_net_open(spot_ctx *c, spot_arena *a, spot_clip_net *net, const spot_clip_info *info, int which,
@@ -138,6 +139,8 @@ static spot_status load_qkv(const source *s, const spot_clip_net *net, spot_clip
 
     if (!n->query) {
         SPOT_TRY(load_product(s, net, SPOT_CLIP_QKV, b->w[SPOT_CLIP_QKV], n->block, layer, n->fused, "weight"));
+        if (!spot_clip_qkv_has_bias(s->f, n, layer))
+            return spot_device_clear(s->c, b->b[SPOT_CLIP_QKV], 3 * w * sizeof(float));
         return load_floats(s, b->b[SPOT_CLIP_QKV], spot_clip_name_of(n->block, layer, n->fused, "bias"), 3 * w);
     }
     for (size_t k = 0; k < 3; k++) {
@@ -219,12 +222,13 @@ static spot_status load_plain_tokens(const source *s, const spot_clip_net *net)
                             (placed + patches) * w));
     if (placed < front) memmove(position, position + (front - placed) * w, placed * w * sizeof *position);
     if (placed && placed < front) memset(position + placed * w, 0, (front - placed) * w * sizeof *position);
-    SPOT_TRY(spot_clip_read(s->c, s->f, first, spot_clip_name_of(NULL, -1, s->names->first, NULL), w));
+    if (!i->classless) SPOT_TRY(spot_clip_read(s->c, s->f, first, spot_clip_name_of(NULL, -1, s->names->first, NULL), w));
     if (registers)
-        SPOT_TRY(spot_clip_read(s->c, s->f, first + w, spot_clip_name_of(NULL, -1, registers, NULL), (front - 1) * w));
+        SPOT_TRY(spot_clip_read(s->c, s->f, first + !i->classless * w, spot_clip_name_of(NULL, -1, registers, NULL),
+                                (size_t)i->registers * w));
     SPOT_TRY(spot_clip_read(s->c, s->f, bias, spot_clip_name_of(NULL, -1, s->names->bias, NULL), w));
     for (size_t k = front * w; k < (front + patches) * w; k++) position[k] += bias[k % w];
-    SPOT_TRY(spot_device_copy(s->c, net->first, first, front * w * sizeof *first));
+    if (front) SPOT_TRY(spot_device_copy(s->c, net->first, first, front * w * sizeof *first));
     return spot_device_copy(s->c, net->position, position, (front + patches) * w * sizeof *position);
 }
 
@@ -242,7 +246,7 @@ static spot_status load_plain(const source *s, const spot_clip_net *net)
 {
     SPOT_TRY(load_product(s, net, SPOT_CLIP_PATCHES, net->patches, NULL, -1, s->names->start, NULL));
     SPOT_TRY(load_plain_tokens(s, net));
-    SPOT_TRY(load_norm(s, &net->after, NULL, -1, s->names->after));
+    SPOT_TRY(load_norm(s, &net->after, NULL, -1, net->pool == SPOT_VIT_MEAN_NORM ? SPOT_VIT_POOLED_NORM : s->names->after));
     return load_head(s, net);
 }
 
@@ -330,15 +334,14 @@ spot_status spot_clip_work_take(spot_ctx *c, spot_arena *a, spot_clip_work *w, c
 
     wide = larger(r * 3 * width * sizeof(float), r * (size_t)net->shape.hidden * number);
     wide = larger(wide, n * (size_t)net->dim * sizeof(float));
-    if (net->plain) wide = larger(wide, n * ((size_t)net->dim + width) * sizeof(float));
     if (net->patch) wide = larger(wide, r * (3 * (size_t)net->patch * net->patch * number + width * sizeof(float)));
     for (int k = 0; k < SPOT_CLIP_PLANS; k++)
         if (net->plan[k]) scratch = larger(scratch, spot_linear_scratch(c, net->plan[k]));
     SPOT_TRY(SPOT_TAKE(c, a, w->x, r * width));
-    SPOT_TRY(SPOT_TAKE(c, a, w->last, n * width));
-    SPOT_TRY(spot_arena_take(c, a, &w->narrow, larger(r, n) * width * number));
+    SPOT_TRY(SPOT_TAKE(c, a, w->last, n * (size_t)net->feature));
+    SPOT_TRY(spot_arena_take(c, a, &w->narrow, larger(r * width, n * (size_t)net->feature) * number));
     SPOT_TRY(spot_arena_take(c, a, &w->wide, wide));
-    SPOT_TRY(take_lists(c, a, w, sequences, net->patch && net->front < 2 ? 0 : rows));
+    SPOT_TRY(take_lists(c, a, w, sequences, net->patch && net->front == 1 ? 0 : rows));
     SPOT_TRY(spot_arena_take(c, a, &w->scratch, scratch));
     return spot_arena_take(c, a, &w->desk, spot_attention_scratch(c, &attention));
 }
@@ -349,8 +352,8 @@ static spot_status multiply(spot_ctx *c, const spot_clip_net *net, const spot_cl
     return spot_linear_forward(c, net->plan[plan], y, x, b->w[plan], b->b[plan], rows, w->scratch);
 }
 
-/* x += attention(norm(x)), x += products(norm(x)). In the last block only the rows that become embeddings are needed behind the
- * keys and values: there x shrinks to the rows `only`. */
+/* x += attention(norm(x)), x += products(norm(x)). `last`: only the rows that become embeddings are needed behind the keys and
+ * values: there x shrinks to the rows `only`. */
 static spot_status run_block(spot_ctx *c, const spot_clip_net *net, spot_clip_work *w, const spot_clip_block *b, int rows,
                              int sequences, bool last)
 {
@@ -368,13 +371,36 @@ static spot_status run_block(spot_ctx *c, const spot_clip_net *net, spot_clip_wo
     return multiply(c, net, w, b, SPOT_CLIP_DOWN, x, w->wide, kept);
 }
 
-/* Features in the precision of the head, then in fp32. */
+/* y (sequences, feature) in that precision: the class token, the mean of the patches, or both, of the rows of w->x. */
+static spot_status take_means(spot_ctx *c, const spot_clip_net *net, const spot_clip_work *w, void *y, int sequences,
+                              spot_precision precision)
+{
+    const int width = net->shape.width;
+    const bool both = net->pool == SPOT_VIT_CLASS_MEAN;
+    spot_token_mean m = { sequences, net->positions, 0, 1, width, net->feature, precision };
+
+    if (both) SPOT_TRY(spot_tokens_mean(c, y, w->x, &m));
+    m.first = net->front, m.last = net->positions;
+    return spot_tokens_mean(c, (char *)y + (both ? (size_t)width * spot_precision_bytes(precision) : 0), w->x, &m);
+}
+
+/* w->last, and w->narrow in the precision of a head: the features, behind the last norm. */
+static spot_status run_pool(spot_ctx *c, const spot_clip_net *net, const spot_clip_work *w, int rows, int sequences)
+{
+    if (net->pool == SPOT_VIT_NORM_MEAN || net->pool == SPOT_VIT_CLASS_MEAN) {
+        SPOT_TRY(spot_layernorm_apply(c, w->x, w->x, &net->after, rows, SPOT_FP32));
+        SPOT_TRY(take_means(c, net, w, w->last, sequences, SPOT_FP32));
+        return net->dim ? take_means(c, net, w, w->narrow, sequences, net->precision) : SPOT_OK;
+    }
+    if (net->pool == SPOT_VIT_MEAN_NORM) SPOT_TRY(take_means(c, net, w, w->last, sequences, SPOT_FP32));
+    if (net->dim) SPOT_TRY(spot_layernorm_apply(c, w->narrow, w->last, &net->after, sequences, net->precision));
+    return spot_layernorm_apply(c, w->last, w->last, &net->after, sequences, SPOT_FP32);
+}
+
 static spot_status run_head(spot_ctx *c, const spot_clip_net *net, spot_clip_work *w, float **out, float **logit, int sequences)
 {
     *out = w->last;
     *logit = w->wide;
-    if (net->dim) SPOT_TRY(spot_layernorm_apply(c, w->narrow, w->last, &net->after, sequences, net->precision));
-    SPOT_TRY(spot_layernorm_apply(c, w->last, w->last, &net->after, sequences, SPOT_FP32));
     if (!net->dim) return SPOT_OK;
     return spot_linear_forward(c, net->plan[SPOT_CLIP_PROJECTION], *logit, w->narrow, net->projection, net->head, sequences,
                                w->scratch);
@@ -384,9 +410,14 @@ spot_status spot_clip_net_run(spot_ctx *c, const spot_clip_net *net, spot_clip_w
                               int sequences)
 {
     *out = w->wide;
-    for (int l = 0; l < net->shape.layers; l++)
-        SPOT_TRY(run_block(c, net, w, &net->block[l], rows, sequences, l == net->shape.layers - 1));
-    if (net->plain) return run_head(c, net, w, out, logit, sequences);
+    for (int l = 0; l < net->shape.layers; l++) {
+        const bool last = l == net->shape.layers - 1 && net->pool == SPOT_VIT_CLASS;
+        SPOT_TRY(run_block(c, net, w, &net->block[l], rows, sequences, last));
+    }
+    if (net->plain) {
+        SPOT_TRY(run_pool(c, net, w, rows, sequences));
+        return run_head(c, net, w, out, logit, sequences);
+    }
     SPOT_TRY(spot_layernorm_apply(c, w->narrow, w->last, &net->after, sequences, net->precision));
     return spot_linear_forward(c, net->plan[SPOT_CLIP_PROJECTION], *out, w->narrow, net->projection, NULL, sequences,
                                w->scratch);

@@ -21,7 +21,9 @@ typedef struct {
 typedef struct {
     spot_clip_tower shape;
     int  dim, patch;                           /* dim 0: a ViT without a head; patch 0: text */
+    int  feature;                              /* numbers behind the last norm: width, or twice as many */
     bool plain;                                /* spot_clip_info */
+    spot_vit_pool pool;
     int  front;                                /* tokens before the patches of a picture: the class token and registers */
     int  positions;                            /* rows of the longest sequence */
     int  words;                                /* rows of the table; 0: pictures */
@@ -64,7 +66,7 @@ void        spot_clip_work_give(spot_ctx *c, spot_clip_work *w);
 spot_status spot_clip_work_list(spot_ctx *c, const spot_clip_work *w);
 
 /* Tokens w->x of w->at.start[sequences] rows -> the embeddings of the rows w->at.only, in *out (sequences, dim), memory of w;
- * of a ViT its features, (sequences, width), and in *logit (sequences, dim) where it has a head; else *logit stays. rows:
+ * of a ViT its features, (sequences, feature), and in *logit (sequences, dim) where it has a head; else *logit stays. rows:
  * w->own.start[sequences]. */
 spot_status spot_clip_net_run(spot_ctx *c, const spot_clip_net *net, spot_clip_work *w, float **out, float **logit, int rows,
                               int sequences);

@@ -8,14 +8,15 @@
 #include <string.h>
 
 #include "formats/bpe.h"
+#include "models/clip_file.h"
 #include "models/encoder_name.h"
 #include "models/foreign_key.h"
 #include "models/finite.h"
 #include "models/neutral.h"
 #include "worlds/picture_batches.h"
 
-/* Rows of tokens in a block of pictures, most pictures and bytes of pixels of a block; texts of a block. */
-enum { TOKENS = 8192, DEVICE_TOKENS = 32768, PICTURES = 256, SMALL_PICTURES = 64, PIXELS = 64 << 20, TEXTS = 1024 };
+/* Most pictures of a block; texts of a block. */
+enum { PICTURES = SPOT_CLIP_MOST_PICTURES, SMALL_PICTURES = 64, TEXTS = 1024 };
 
 struct spot_encoder {
     spot_encoder_info about;
@@ -35,16 +36,6 @@ const spot_encoder_info *spot_encoder_about(const spot_encoder *e) { return &e->
 
 /* -- opening ------------------------------------------------------------------------------------------------------ */
 
-int spot_encoder_clip_block(const spot_ctx *c, const spot_clip_info *i)
-{
-    int across = i->side / i->patch, block = (c->device ? DEVICE_TOKENS : TOKENS) / (across * across + 1);
-    int fits = (int)(PIXELS / (3 * (size_t)i->side * (size_t)i->side));
-
-    block = block < PICTURES ? block : PICTURES;
-    block = block < fits ? block : fits;
-    return block > 1 ? block : 1;
-}
-
 static spot_status open_clip(spot_ctx *c, spot_encoder *e)
 {
     spot_arena count = spot_arena_counting();
@@ -62,7 +53,7 @@ static spot_status open_clip(spot_ctx *c, spot_encoder *e)
     e->about.scale = i->scale;
     e->about.outputs = i->outputs;
     e->about.text_block = i->has_texts ? TEXTS : 0;
-    if (i->has_images) e->about.picture_block = spot_encoder_clip_block(c, i);
+    if (i->has_images) e->about.picture_block = spot_clip_block_of(c, i);
     return SPOT_OK;
 }
 

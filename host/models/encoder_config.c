@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "models/clip_file.h"
 #include "models/encoder_name.h"
 #include "models/model_settings.h"
 #include "models/neutral.h"
@@ -82,7 +83,7 @@ spot_status spot_encoder_describe(spot_ctx *c, spot_encoder_info *about, const s
     }
     *about = (spot_encoder_info){ .kind = SPOT_ENCODER_CLIP, .has_images = true, .has_texts = clip.has_texts, .dim = clip.dim,
                                   .side = clip.side, .context = clip.context, .scale = clip.scale,
-                                  .picture_block = spot_encoder_clip_block(c, &clip) };
+                                  .picture_block = spot_clip_block_of(c, &clip) };
     return spot_encoder_make_name(c, about->name, cfg->weights, &clip, &o);
 }
 

@@ -9,9 +9,6 @@
 /* Finds the kind by the names of the tensors. SPOT_INPUT for a file of neither network. */
 spot_status spot_encoder_find_kind(spot_ctx *c, int *kind, const char *path);
 
-/* Pictures of a block of a CLIP with a tower for pictures. */
-int spot_encoder_clip_block(const spot_ctx *c, const spot_clip_info *i);
-
 /* name: the kind, and 64 bits of the hash of the file's bytes and of the facts that decide the numbers. clip: of the
  * whole file; NULL: a ResNet. */
 spot_status spot_encoder_make_name(spot_ctx *c, char name[32], const char *path, const spot_clip_info *clip,

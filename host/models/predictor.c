@@ -125,7 +125,8 @@ static spot_status open_kind(spot_ctx *c, spot_predictor *p, const spot_predicto
     p->about.batch = o->batch ? o->batch : BATCH;
     if (o->kind == SPOT_PREDICTOR_FUNCTION) SPOT_TRY(open_function(c, p, o));
     if (o->kind == SPOT_PREDICTOR_COMMAND) SPOT_TRY(open_program(c, p, o));
-    if (o->kind == SPOT_PREDICTOR_WEIGHTS) SPOT_TRY(spot_predictor_weights(c, &p->way, &p->about, o));
+    if (o->kind == SPOT_PREDICTOR_WEIGHTS)
+        SPOT_TRY((spot_predictor_is_vit(o->weights) ? spot_predictor_vit : spot_predictor_weights)(c, &p->way, &p->about, o));
     p->about.kind = o->kind;
     p->about.side = o->side;
     return identify(c, p, o);

@@ -15,9 +15,14 @@ typedef struct {
     void *state;
 } spot_predictor_way;
 
+/* Whether a file of weights is a vision transformer by timm's names, which spot_predictor_vit runs. */
+bool spot_predictor_is_vit(const char *path);
+
 /* Each fills all of *about but its identity and sets *way; `close` is then called also after a failure. */
 spot_status spot_predictor_weights(spot_ctx *c, spot_predictor_way *way, spot_predictor_info *about,
                                    const spot_predictor_options *o);
+spot_status spot_predictor_vit(spot_ctx *c, spot_predictor_way *way, spot_predictor_info *about,
+                               const spot_predictor_options *o);
 spot_status spot_predictor_program(spot_ctx *c, spot_predictor_way *way, spot_predictor_info *about,
                                    const spot_predictor_options *o);
 

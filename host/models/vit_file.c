@@ -35,14 +35,17 @@ const spot_tensor *spot_vit_head(const spot_tensors *header)
     return e;
 }
 
-/* Heads are in no tensor. These are the sizes that timm and DINOv2 have; others must be told. */
-static int heads_of(int width)
+/* Heads are in no tensor. These are the sizes that timm and DINOv2 have; others must be told. Of some widths timm has networks
+ * without a class token that differ in their heads, or whose GELU is approximated, though their tensors are the same. */
+static int heads_of(int width, bool classless)
 {
-    static const int known[][2] = { { 192, 3 },   { 384, 6 },   { 512, 8 },   { 576, 8 },   { 768, 12 },  { 896, 14 },
-                                    { 1024, 16 }, { 1152, 16 }, { 1280, 16 }, { 1408, 16 }, { 1536, 24 }, { 1664, 16 } };
+    static const struct { int width, heads; bool told; } known[] = {
+        { 192, 3, false },   { 320, 5, false },   { 384, 6, false },   { 512, 8, false },  { 576, 8, false },
+        { 640, 10, false },  { 768, 12, true },   { 832, 13, false },  { 896, 14, false }, { 1024, 16, true },
+        { 1152, 16, true },  { 1280, 16, false }, { 1408, 16, false }, { 1536, 24, true }, { 1664, 16, false } };
 
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (known[k][0] == width) return known[k][1];
+        if (known[k].width == width && !(classless && known[k].told)) return known[k].heads;
     return 0;
 }
 
@@ -58,16 +61,29 @@ static int64_t root_of(int64_t n)
 static spot_status find_side(spot_ctx *c, spot_clip_file *f, int64_t rows)
 {
     spot_clip_info *i = &f->info;
-    int64_t across = root_of(rows - 1);
+    const int own = !i->classless, placed[] = { own, 0, own + i->registers };
+    int64_t across = 0;
 
-    i->placed = 1;
-    if (!across && (across = root_of(rows)) > 0) i->placed = 0;
-    if (!across && (across = root_of(rows - 1 - i->registers)) > 0) i->placed = 1 + i->registers;
+    for (int k = 0; k < 3 && !across; k++) across = root_of(rows - (i->placed = placed[k]));
     if (!across)
         return spot_fail(c, SPOT_INPUT, "{vit.patches} %s: pos_embed has %lld rows: neither a square number of patches nor "
-                         "that with a class token and %d registers", f->in.name, (long long)rows, i->registers);
+                         "that with %d class tokens and %d registers", f->in.name, (long long)rows, own, i->registers);
     i->side = (int)across * i->patch;
     return SPOT_OK;
+}
+
+/* timm's norm of the mean is in place of the one behind the blocks; without a class token the mean is behind that one. */
+static spot_status find_pool(spot_ctx *c, spot_clip_file *f)
+{
+    spot_clip_info *i = &f->info;
+    const bool norm = spot_tensors_find(&f->header, "norm.weight"), mean = spot_tensors_find(&f->header, "fc_norm.weight");
+
+    i->classless = !spot_tensors_find(&f->header, "cls_token");
+    i->pool = mean ? SPOT_VIT_MEAN_NORM : i->classless ? SPOT_VIT_NORM_MEAN : SPOT_VIT_CLASS;
+    if (norm != mean) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "{vit.norm} %s has %s norm.weight behind its blocks %s fc_norm.weight of the mean of its "
+                     "patches: one of them tells its feature; --predict takes a program that computes another", f->in.name,
+                     norm ? "both" : "neither", norm ? "and" : "nor");
 }
 
 static spot_status expect_ends(spot_ctx *c, spot_clip_file *f)
@@ -78,14 +94,8 @@ static spot_status expect_ends(spot_ctx *c, spot_clip_file *f)
     const spot_tensor *e;
 
     SPOT_EXPECT(c, f, spot_clip_name_of(NULL, -1, "patch_embed.proj.bias", NULL), 1, w);
-    if (!spot_tensors_find(&f->header, "cls_token"))
-        return spot_fail(c, SPOT_INPUT, "{vit.no_class_token} %s has no cls_token; a transformer whose feature is a mean or an "
-                         "attention over its patches is not computed here; --predict takes a program that does", f->in.name);
-    if (!spot_tensors_find(&f->header, "norm.weight"))
-        return spot_fail(c, SPOT_INPUT, "{vit.mean} %s has no norm.weight behind its blocks%s: its feature is the mean of its "
-                         "patches, which is not computed here; --predict takes a program that does", f->in.name,
-                         spot_tensors_find(&f->header, "fc_norm.weight") ? " but fc_norm.weight" : "");
-    SPOT_EXPECT(c, f, spot_clip_name_of(NULL, -1, "cls_token", NULL), 1, 1, 1, w);
+    SPOT_TRY(find_pool(c, f));
+    if (!i->classless) SPOT_EXPECT(c, f, spot_clip_name_of(NULL, -1, "cls_token", NULL), 1, 1, 1, w);
     if (registers) {
         SPOT_EXPECT(c, f, spot_clip_name_of(NULL, -1, registers, NULL), MOST_REGISTERS, 1, 0, w);
         i->registers = (int)spot_tensors_find(&f->header, registers)->dim[1];
@@ -94,7 +104,8 @@ static spot_status expect_ends(spot_ctx *c, spot_clip_file *f)
     SPOT_TRY(find_side(c, f, spot_tensors_find(&f->header, "pos_embed")->dim[1]));
     e = spot_vit_head(&f->header);
     if (!e) return SPOT_OK;
-    SPOT_EXPECT(c, f, spot_clip_name_of(NULL, -1, e->name, NULL), SPOT_MOST_OUTPUTS, 0, w);
+    if (e->dim[1] == 2 * w && i->pool == SPOT_VIT_CLASS) i->pool = SPOT_VIT_CLASS_MEAN, i->dim = (int)(2 * w);
+    SPOT_EXPECT(c, f, spot_clip_name_of(NULL, -1, e->name, NULL), SPOT_MOST_OUTPUTS, 0, i->dim);
     i->outputs = (int)e->dim[0];
     snprintf(f->head, sizeof f->head, "%.*s", (int)strlen(e->name) - 7, e->name);
     if (spot_tensors_find(&f->header, spot_clip_name_of(NULL, -1, f->head, ".bias").text))
@@ -126,13 +137,14 @@ spot_status spot_vit_configure(spot_ctx *c, spot_clip_file *f, const char *path,
     static const float imagenet[2][3] = { { 0.485f, 0.456f, 0.406f }, { 0.229f, 0.224f, 0.225f } };
     spot_clip_info *i = &f->info;
 
-    i->image.heads = o->image_heads ? o->image_heads : heads_of(i->image.width);
+    i->image.heads = o->image_heads ? o->image_heads : heads_of(i->image.width, i->classless);
     i->image.activation = o->activation ? o->activation : SPOT_CLIP_GELU;
     i->image.eps = 1e-6f;
     memcpy(i->mean, imagenet[0], sizeof i->mean);
     memcpy(i->std, imagenet[1], sizeof i->std);
     if (i->image.heads < 1 || i->image.width % i->image.heads)
-        return spot_fail(c, SPOT_INPUT, "{vit.heads} %s: no tensor tells the attention heads of a transformer of width %d, "
-                         "which are no divisor of it here (%d); --heads tells them", path, i->image.width, i->image.heads);
+        return spot_fail(c, SPOT_INPUT, "{vit.heads} %s: no tensor tells the attention heads of a transformer of width %d%s, "
+                         "which are no divisor of it here (%d); --heads tells them", path, i->image.width,
+                         i->classless ? " without a class token" : "", i->image.heads);
     return SPOT_OK;
 }

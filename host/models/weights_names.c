@@ -12,7 +12,7 @@ static const struct { const char *mark, *also; bool alexnet, numbered; } marks[]
 };
 
 /* Names of heads, and of what may follow: a number in a Sequential, or the layer of a head that is a module. */
-static const char *const heads[] = { "fc", "head", "classifier", "linear", "last_linear", "heads" };
+static const char *const heads[] = { "fc", "head", "classifier", "linear", "last_linear", "heads", "linear_head" };
 static const char *const inner[] = { "fc", "head" };
 
 static const spot_tensor *find(const spot_tensors *file, const char *prefix, const char *name)

@@ -105,9 +105,9 @@ static const spot_setting model[] = {
     TEXT(spot_shift_model, name, 64, "", "name of the model"),
     TEXT(spot_shift_model, predictions, 512, "", "CSV with the columns path (below data.root) and predicted (folder of the "
          "class, or its number)", .affects = SPOT_AFFECTS_PATH),
-    TEXT(spot_shift_model, weights, 512, "", "ResNet of any depth or AlexNet that looks at the pictures, in .safetensors; or "
-         "another model, by a program: net.onnx, net.pt2, net.ts, timm:NAME:WEIGHTS, torchvision:NAME:WEIGHTS, program:COMMAND",
-         .affects = SPOT_AFFECTS_PATH),
+    TEXT(spot_shift_model, weights, 512, "", "ResNet of any depth, AlexNet or ViT that looks at the pictures, in .safetensors; "
+         "or another model, by a program: net.onnx, net.pt2, net.ts, timm:NAME:WEIGHTS, torchvision:NAME:WEIGHTS, "
+         "program:COMMAND", .affects = SPOT_AFFECTS_PATH),
     TEXT(spot_shift_model, classes, 512, "", "text with the folder of the class of each output, a line each; by default all "
          "classes in order", .affects = SPOT_AFFECTS_PATH),
     SPOT_ROW("resize", INT, spot_shift_model, resize, "pixels of a picture's shorter side, for weights; 0: as it is",

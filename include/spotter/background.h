@@ -103,7 +103,7 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    const char *weights;           /* ResNet of any depth or AlexNet, .safetensors */
+    const char *weights;           /* ResNet of any depth, AlexNet or ViT, .safetensors */
     const char *command;           /* a program: predictor.h */
     const char *identity;          /* the program's name, under which its results are stored; "": it is known by its answers */
     const char *classes;           /* text: a line for each output, the class; "": the classes in order */

@@ -51,9 +51,10 @@ extern "C" {
  *
  * A vision transformer alone, by timm's names or DINOv2's ("blocks.0.attn.qkv.weight"), runs by the same blocks, behind any
  * prefix: no norm in front of them, GELU, eps 1e-6, layer scales and registers where the file has them. Its feature is the
- * class token behind the last norm, not divided by its length; a head (a linear layer as in model.h) makes it a classifier.
+ * class token behind the last norm, or a mean of the patches, or both (spot_vit_pool tells when), not divided by its length; a
+ * head (a linear layer as in model.h) makes it a classifier.
  * Heads of attention follow from the widths that timm and DINOv2 have (768: 12), or the caller tells them. Pictures have the side that
- * pos_embed tells, bicubic, less ImageNet's mean, by its deviation. One whose feature is a mean of patches is refused.
+ * pos_embed tells, bicubic, less ImageNet's mean, by its deviation.
  *
  * A file with one tower serves that tower. fp32 by oneDNN on the CPU: embeddings are within 1e-4 of transformers' CLIPModel
  * (tests/test_clip_torch.sh), and so they are on CUDA. run_to_run: the same bits for any number of threads. */
@@ -84,6 +85,11 @@ typedef struct {
     float eps;                                 /* of layer norms */
 } spot_clip_tower;
 
+/* The feature of a ViT: the class token behind the last norm; the mean of the patches, of which the norm is taken (timm's
+ * fc_norm); the mean of the patches behind the norm, where there is no class token; or the class token and that mean behind it,
+ * where the head takes twice the width (DINOv2's linear classifier). */
+typedef enum { SPOT_VIT_CLASS, SPOT_VIT_MEAN_NORM, SPOT_VIT_NORM_MEAN, SPOT_VIT_CLASS_MEAN } spot_vit_pool;
+
 typedef struct {
     bool has_images, has_texts;
     int  dim;                                  /* numbers of an embedding */
@@ -96,9 +102,11 @@ typedef struct {
     float scale;                               /* logits = scale * cosine; NaN where the file has no logit_scale */
     size_t parameters;
     const char *names;                         /* "Hugging Face", "OpenAI" or "timm": whose names the tensors have */
-    bool plain;                                /* a ViT alone, timm's: no norm before the blocks, no projection; dim is width */
+    bool plain;                                /* a ViT alone, timm's: no norm before the blocks, no projection */
     int  outputs;                              /* of its head; 0: none */
     int  registers, placed;                    /* tokens behind the class token; tokens before the patches in pos_embed */
+    bool classless;                            /* it has no class token */
+    spot_vit_pool pool;
 } spot_clip_info;
 
 typedef struct spot_clip spot_clip;

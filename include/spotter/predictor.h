@@ -1,7 +1,7 @@
 /* predictor.h - a classifier as a black box: pixels -> logits and, where it can, embeddings and the activity of channels.
  *
  * It is a file of weights that Spotter runs itself (ResNet of any depth or AlexNet, torchvision's
- * names), any program that speaks the protocol below, or a function.
+ * names; a vision transformer with a head, timm's), any program that speaks the protocol below, or a function.
  *
  * The protocol of a program: it is started once. On its standard input come batches, on its standard output it answers each
  * with three arrays; all are NumPy arrays in the bytes of a .npy file (version 1.0), one behind the other:
@@ -63,7 +63,7 @@ typedef spot_status (*spot_predict_function)(spot_ctx *c, void *user, const spot
 
 typedef struct {
     int    kind;                   /* spot_predictor_kind */
-    const char *weights;           /* .safetensors with torchvision's names: ResNet-18, ResNet-34, AlexNet */
+    const char *weights;           /* .safetensors: ResNets and AlexNet by torchvision's names, ViTs by timm's (encoder.h) */
     const char *command;           /* a line for /bin/sh */
     double patience;               /* seconds that a program may take for one answer; 0: 600 */
     spot_predict_function function;
@@ -71,7 +71,8 @@ typedef struct {
     int    outputs, dim, channels; /* of the function */
     const char *identity;          /* of the function or the program: its results are stored under it ("", NULL: the command; a
                                     * function without one is never found again), and a study asks no kept pictures */
-    int    side;                   /* pixels a side of every batch; for weights a multiple of 32, for AlexNet from 64 on */
+    int    side;                   /* pixels a side of every batch; for weights a multiple of 32, for AlexNet from 64 on,
+                                    * for a ViT the side of its positions */
     int    precision;              /* spot_precision (model.h) of a network of weights */
     int    batch;                  /* most pictures of a batch for a program or a function; 0: 64 */
 } spot_predictor_options;

@@ -127,7 +127,7 @@ typedef struct {
 typedef struct {
     const char *name;
     const char *predictions;       /* CSV with the columns path and predicted */
-    const char *weights;           /* ResNet of any depth or AlexNet, .safetensors */
+    const char *weights;           /* ResNet of any depth, AlexNet or ViT, .safetensors */
     const char *classes;           /* text: a line for each output, the class's folder; "": the folders in order */
     int  resize, crop;             /* of weights, as in encoder.h */
 } spot_shift_model;

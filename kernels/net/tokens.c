@@ -75,7 +75,31 @@ static spot_status unit_cpu(spot_ctx *c, float *x, int n, int width)
     return SPOT_OK;
 }
 
-const spot_tokens_ops spot_tokens_cpu = { patches_cpu, join_cpu, words_cpu, pick_cpu, unit_cpu };
+/* Columns in pieces, so that a row of tokens is read from left to right. */
+static spot_status mean_cpu(spot_ctx *c, void *y, const float *x, const spot_token_mean *m)
+{
+    enum { PIECE = 64 };
+    const int pieces = (m->width + PIECE - 1) / PIECE;
+
+#pragma omp parallel for num_threads(c->threads)
+    for (int e = 0; e < m->n * pieces; e++) {
+        const int i = e / pieces, first = e % pieces * PIECE, wide = m->width - first < PIECE ? m->width - first : PIECE;
+        double sum[PIECE] = { 0 };
+        for (int t = m->first; t < m->last; t++) {
+            const float *row = x + ((size_t)i * m->each + t) * m->width + first;
+            for (int k = 0; k < wide; k++) sum[k] += row[k];
+        }
+        for (int k = 0; k < wide; k++) {
+            const size_t at = (size_t)i * m->pitch + first + k;
+            const float mean = (float)(sum[k] / (m->last - m->first));
+            if (m->precision == SPOT_BF16) ((uint16_t *)y)[at] = spot_bf16_bits(mean);
+            else                           ((float *)y)[at] = mean;
+        }
+    }
+    return SPOT_OK;
+}
+
+const spot_tokens_ops spot_tokens_cpu = { patches_cpu, join_cpu, words_cpu, pick_cpu, unit_cpu, mean_cpu };
 
 spot_status spot_tokens_patches(spot_ctx *c, void *row, const uint8_t *rgb, const spot_patches *p)
 {
@@ -113,4 +137,12 @@ spot_status spot_tokens_unit(spot_ctx *c, float *x, int n, int width)
 {
     SPOT_TRY(check_shape(c, "unit", n, width));
     SPOT_DISPATCH(c, tokens, unit, x, n, width);
+}
+
+spot_status spot_tokens_mean(spot_ctx *c, void *y, const float *x, const spot_token_mean *m)
+{
+    const bool some = m->first >= 0 && m->first < m->last && m->last <= m->each && m->pitch >= m->width;
+
+    SPOT_TRY(check_shape(c, "mean", some ? m->n : 0, m->width));
+    SPOT_DISPATCH(c, tokens, mean, y, x, m);
 }

@@ -63,6 +63,19 @@ static __global__ void __launch_bounds__(THREADS) unit_kernel(float *x, int n, i
     for (int i = lane; i < width; i += SPOT_WARP) row[i] *= scale;
 }
 
+/* grid (ceil(n width / 256)): a column of a picture to a thread, whose sum goes by tokens, as the CPU's */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) mean_kernel(T *y, const float *x, spot_token_mean m, size_t numbers)
+{
+    const size_t e = own();
+    const float *at = x + (e / m.width * m.each + m.first) * m.width + e % m.width;
+    double sum = 0;
+
+    if (e >= numbers) return;
+    for (int t = m.first; t < m.last; t++, at += m.width) sum += (double)*at;
+    spot_round(y + e / m.width * m.pitch + e % m.width, (float)(sum / (m.last - m.first)));
+}
+
 /* -- launchers -------------------------------------------------------------------------------------------------------- */
 
 static spot_status patches_cuda(spot_ctx *c, void *row, const uint8_t *rgb, const spot_patches *p)
@@ -116,4 +129,17 @@ static spot_status unit_cuda(spot_ctx *c, float *x, int n, int width)
     return spot_cuda_launched(c, "tokens.unit of %d rows", n);
 }
 
-extern const spot_tokens_ops spot_tokens_cuda = { patches_cuda, join_cuda, words_cuda, pick_cuda, unit_cuda };
+static spot_status mean_cuda(spot_ctx *c, void *y, const float *x, const spot_token_mean *m)
+{
+    const size_t numbers = (size_t)m->n * m->width;
+    const dim3 grid(spot_blocks(numbers, THREADS));
+
+    SPOT_TRY(spot_cuda_needs_all(c, "tokens.mean", { { y, "y" }, { x, "x" } }));
+    if (m->precision == SPOT_BF16)
+        SPOT_LAUNCH(mean_kernel<spot_bf16>, grid, THREADS, 0, spot_cuda_stream(c), (spot_bf16 *)y, x, *m, numbers);
+    else
+        SPOT_LAUNCH(mean_kernel<float>, grid, THREADS, 0, spot_cuda_stream(c), (float *)y, x, *m, numbers);
+    return spot_cuda_launched(c, "tokens.mean of %d pictures of %d tokens", m->n, m->each);
+}
+
+extern const spot_tokens_ops spot_tokens_cuda = { patches_cuda, join_cuda, words_cuda, pick_cuda, unit_cuda, mean_cuda };

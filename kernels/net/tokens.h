@@ -20,12 +20,17 @@ typedef struct { const float *patch, *first, *position; int n, count, width; } s
 /* Row r is table[id[r]] + position[place[r]]. The caller has checked id and place. */
 typedef struct { const int *id, *place; const float *table, *position; int rows, width; } spot_word_tokens;
 
+/* Of n pictures of `each` tokens the mean of those from `first` to before `last`. Rows of the result, of that precision, begin
+ * `pitch` numbers one behind the other. */
+typedef struct { int n, each, first, last, width, pitch; spot_precision precision; } spot_token_mean;
+
 struct spot_tokens_ops {
     spot_status (*patches)(spot_ctx *c, void *row, const uint8_t *rgb, const spot_patches *p);
     spot_status (*join)(spot_ctx *c, float *x, const spot_picture_tokens *t);
     spot_status (*words)(spot_ctx *c, float *x, const spot_word_tokens *t);
     spot_status (*pick)(spot_ctx *c, float *y, const float *x, const int *row, int n, int width);
     spot_status (*unit)(spot_ctx *c, float *x, int n, int width);
+    spot_status (*mean)(spot_ctx *c, void *y, const float *x, const spot_token_mean *m);
 };
 
 /* rgb (n, side, side, 3) -> rows (n, patches, 3 patch patch): the patches of a picture from left to right, then down; the
@@ -38,6 +43,9 @@ spot_status spot_tokens_words(spot_ctx *c, float *x, const spot_word_tokens *t);
 
 /* y[i] = x[row[i]] for n rows. */
 spot_status spot_tokens_pick(spot_ctx *c, float *y, const float *x, const int *row, int n, int width);
+
+/* x (n, each, width) -> y (n, width) of (n, pitch); sums in double. y must not be x. */
+spot_status spot_tokens_mean(spot_ctx *c, void *y, const float *x, const spot_token_mean *m);
 
 /* Each row divided by its length; a row of zeros becomes NaN. */
 spot_status spot_tokens_unit(spot_ctx *c, float *x, int n, int width);

@@ -10,6 +10,7 @@
 #include "discover/describe/gallery.h"
 #include "discover/subject/subject_memory.h"
 #include "models/foreign_model.h"
+#include "models/predictor_kinds.h"
 #include "spotter/model.h"
 #include "spotter/predictor.h"
 #include "worlds/picture_batches.h"
@@ -141,10 +142,13 @@ static spot_status open_network(looker *l)
     return SPOT_OK;
 }
 
-/* Without embeddings of its own those of --embed take their place; a column of zeros holds it until then. */
+/* The model is a program, or a network that runs as one. Without embeddings of its own those of --embed take their place; a
+ * column of zeros holds it until then. */
 static spot_status open_program(looker *l)
 {
-    const spot_predictor_options o = { .kind = SPOT_PREDICTOR_COMMAND, .command = l->files->model, .side = l->files->crop };
+    const bool program = spot_is_foreign(l->files->model);
+    const spot_predictor_options o = { .kind = program ? SPOT_PREDICTOR_COMMAND : SPOT_PREDICTOR_WEIGHTS,
+                                       .side = l->files->crop, .command = l->files->model, .weights = l->files->model };
     const spot_predictor_info *about;
 
     SPOT_TRY(spot_predictor_open(l->c, &l->program, &o));
@@ -161,7 +165,7 @@ static spot_status open_model(looker *l)
     const char *path = l->files->model;
     spot_subject *s = l->s;
 
-    SPOT_TRY(spot_is_foreign(path) ? open_program(l) : open_network(l));
+    SPOT_TRY(spot_is_foreign(path) || spot_predictor_is_vit(path) ? open_program(l) : open_network(l));
     if (!s->class_name) {      /* labels that are numbers leave open how many classes there are: the network knows */
         int known = l->m.outputs > 1 ? l->m.outputs : 2;
         if (s->target && s->classes < known) s->classes = known;
