@@ -16,7 +16,8 @@
  * numpy.lib.format.read_array reads from an object that has nothing but read(), and numpy.save writes to an io.BytesIO.
  * tools/python/examples/protocol.py does so in ten lines, and has a network of PyTorch behind them.
  *
- * Which program it is: the studies that store results (examine, background) know a program by its answers, not by its command.
+ * Which program it is: every command that keeps results or features (examine, background, shifts, discover, embed) knows a
+ * program by its answers, not by its command.
  * A run keeps 4 pictures of Spotter's own and up to 8 of the study, with the program's answers to them
  * (DIR/programs/IDENTITY.safetensors). Every later run asks the same pictures again. The program is the same one where no
  * logit, embedding or channel differs by more than 1e-4 of the spread of its array (the most by which a column varies between the kept
