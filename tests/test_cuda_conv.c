@@ -25,6 +25,7 @@ static const struct { spot_conv_shape s; int live; } cases[] = {
     { { 2, 1,  16, 32, 1, 2,  4, false, true,  false, true,  SPOT_FP32 }, 2 },
     { { 2, 1,  16, 32, 3, 1,  5, true,  false, true,  false, SPOT_FP32 }, 2 },     /* adds to dx */
     { { 2, 1,  32, 32, 3, 2,  6, true,  false, true,  false, SPOT_FP32 }, 2 },
+    { { 3, 1,   3, 16, 3, 1,  6, false, true,  false, true,  SPOT_FP32 }, 2 },     /* CIFAR's stem */
 };
 
 typedef struct {

@@ -364,11 +364,13 @@ TEST(a_net_looks_the_same)
     spot_arena_close(&a);
 }
 
-/* Forms that a file alone tells, too: bottlenecks, wide ones among them, and three stages. */
+/* Forms that a file alone tells, too: bottlenecks, wide ones among them, three stages, and CIFAR's first layer. */
 TEST(other_nets_look_the_same)
 {
     const spot_resnet_form narrow = { { 1, 2, 1, 1 }, 1, false }, wide = { { 2, 1, 1 }, 2, false };
-    const int archs[] = { SPOT_ARCH_RESNET34, SPOT_ARCH_ALEXNET, spot_arch_of_form(&narrow), spot_arch_of_form(&wide) };
+    const spot_resnet_form cifar = { { 1, 1 }, 0, true };
+    const int archs[] = { SPOT_ARCH_RESNET34, SPOT_ARCH_ALEXNET, spot_arch_of_form(&narrow), spot_arch_of_form(&wide),
+                          spot_arch_of_form(&cifar) };
 
     for (int i = 0; i < LEN(archs); i++) {
         const int arch = archs[i];

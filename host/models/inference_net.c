@@ -46,9 +46,6 @@ spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_
 
     memset(net, 0, sizeof *net);
     SPOT_TRY(spot_net_check(c, s));
-    if (c->device && s.arch > SPOT_ARCH_ALEXNET && spot_form_of_arch(s.arch).small_stem)
-        return spot_fail(c, SPOT_UNSUPPORTED, "{network.small_stem} a ResNet whose first layer is 3x3 of stride 1 (CIFAR's) "
-                         "runs on the CPU alone; take --device cpu");
     if (c->device) s.lanes = 1;
     net->s = s;
     net->arch = spot_architecture_of(s.arch);

@@ -36,6 +36,11 @@ static layer layer_of(const spot_conv_shape *s)
     return { s->rows, t.size, t.out, t.channels, s->co, t.k, t.stride, t.before };
 }
 
+enum { ALIGNED = 256 };
+
+/* Whether the pixels of an image have to be put row by row first: a convolution of stride 1 goes by pixels, not by blocks. */
+static bool is_ordered(const spot_conv_shape *s) { return s->ci == 3 && !spot_conv_in_blocks(s); }
+
 static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shape *s)
 {
     spot_cuda *cuda = spot_cuda_of(c);
@@ -44,9 +49,9 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
 
     if (s->lanes != 1)
         return spot_fail(c, SPOT_UNSUPPORTED, "{conv.lanes} conv: %d lanes; CUDA takes a batch in one piece", s->lanes);
-    if (s->ci == 3 && (s->stride % 2 || s->size % 2))
+    if (s->ci == 3 && (s->size % 2 || (!spot_conv_in_blocks(s) && (s->stride > 1 || s->train))))
         return spot_fail(c, SPOT_UNSUPPORTED, "{conv.odd_size} conv: an image of %d pixels a side by stride %d; CUDA takes "
-                         "blocks of 2 x 2", s->size, s->stride);
+                         "blocks of 2 x 2, and stride 1 in inference", s->size, s->stride);
     for (p = cuda->convs; p; p = p->next)
         if (same_shape(&p->s, s)) {
             *plan = p;
@@ -64,6 +69,10 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
     if (status) {
         close_plans(p);
         return status;
+    }
+    if (is_ordered(s)) {
+        p->ordered = (p->scratch + ALIGNED - 1) / ALIGNED * ALIGNED;
+        p->scratch = p->ordered + x_numbers(&p->l) * spot_precision_bytes(s->precision);
     }
     p->next = cuda->convs;
     cuda->convs = p;
@@ -132,7 +141,7 @@ static size_t packed_at(const spot_conv *p, int o, int i, int row, int col)
     const layer *l = &p->l;
     int r = 0, c = 0, first = image_tap(spot_conv_pad(&p->s), 0, 0);
 
-    if (p->s.ci == 3) {
+    if (spot_conv_in_blocks(&p->s)) {
         r = (row - first) % 2, c = (col - first) % 2;
         row = (row - first) / 2, col = (col - first) / 2;
     }
@@ -203,10 +212,35 @@ static spot_status run_pass(spot_ctx *c, int pass, const spot_conv *p, void *x, 
     return spot_conv_naive(c, pass, p, x, w, y, plus, rows);
 }
 
+/* Images as in core/stem.h -> x (rows, size, size, ci), whose numbers behind a pixel's are 0. Grid (ceil(pixels / 256)). */
+template <typename T>
+static __global__ void __launch_bounds__(THREADS) order_kernel(T *x, const T *image, int size, int ci, size_t pixels)
+{
+    const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x, count = (size_t)size * size;
+
+    if (i >= pixels) return;
+    const T *from = image + (i / count * count + spot_stem_place((int)(i % count), size)) * SPOT_STEM;
+    for (int j = 0; j < ci; j++) spot_round(x + i * ci + j, j < SPOT_STEM ? spot_widen(from[j]) : 0.0f);
+}
+
+template <typename T> static void launch_order(cudaStream_t stream, const spot_conv *p, void *x, const void *image)
+{
+    const size_t pixels = (size_t)p->l.rows * p->l.size * p->l.size;
+
+    SPOT_LAUNCH(order_kernel<T>, blocks_for(pixels), THREADS, 0, stream, (T *)x, (const T *)image, p->l.size, p->l.ci, pixels);
+}
+
 static spot_status forward_cuda(spot_ctx *c, const spot_conv *p, void *y, const spot_conv_terms *t, int rows, void *scratch)
 {
+    void *x = (void *)t->x;
+
     SPOT_TRY(spot_cuda_needs(c, y, "conv.forward: y"));
-    return run_pass(c, SPOT_PASS_FORWARD, p, (void *)t->x, (void *)t->w, y, { t->bias, t->other }, rows, scratch);
+    if (is_ordered(&p->s)) {
+        x = (char *)scratch + p->ordered;
+        (p->s.precision == SPOT_BF16 ? launch_order<spot_bf16> : launch_order<float>)(spot_cuda_stream(c), p, x, t->x);
+        SPOT_TRY(spot_conv_launched(c, SPOT_PASS_FORWARD, &p->l, p->s.precision));
+    }
+    return run_pass(c, SPOT_PASS_FORWARD, p, x, (void *)t->w, y, { t->bias, t->other }, rows, scratch);
 }
 
 static spot_status backward_data_cuda(spot_ctx *c, const spot_conv *p, void *dx, const void *dy, const void *w, int rows,

@@ -18,7 +18,7 @@ typedef struct {
 struct spot_conv {
     spot_conv_shape s;          /* first: spot_conv_shape_of */
     layer l;
-    size_t scratch;
+    size_t scratch, ordered;    /* ordered: where the scratch has an image's pixels row by row */
     uint64_t made_with;         /* a hash of the plans */
     spot_cudnn_plan *plan[SPOT_PASSES];
     spot_conv *next;            /* of the plans that this device keeps */

@@ -13,7 +13,8 @@
  *     CUDA   (rows, pixels, channels), NHWC; fp32, or bf16 by the shape's precision. A plan with 3 input channels takes the
  *            blocks of 2 x 2 pixels of core/stem.h, 16 channels: the stem's 7x7 taps at stride 2 are 4x4 at stride 1, two
  *            thirds of the products of 8 channels a pixel, half of the bytes, and cuDNN offers the engines of the 3x3 layers
- *            (tests/cudnn). Weights outside the 7x7 taps are 0, and so are their gradients
+ *            (tests/cudnn). Weights outside the 7x7 taps are 0, and so are their gradients. One of stride 1, for inference
+ *            alone, puts the pixels row by row first
  *
  * spot_conv_planes makes the input of a network from pixels. Sums are fp32 for every type of activation. Weights are packed,
  * in an order that only pack and unpack know; with train the CPU's have as many numbers as (co, ci, k, k). A convolution reads

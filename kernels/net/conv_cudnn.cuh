@@ -27,6 +27,9 @@ typedef struct {
 spot_conv_task spot_conv_task_of(const spot_conv_shape *s, int pass);
 bool           spot_conv_has_pass(const spot_conv_shape *s, int pass);
 
+/* Whether it reads an image by blocks of 2 x 2 pixels (core/stem.h): its stride is even. */
+bool           spot_conv_in_blocks(const spot_conv_shape *s);
+
 /* An engine and the settings of its knobs, as words from which the same cuDNN makes the same plan: "plain 42 2=3 13=1". The
  * first word is the form of the graph: plain; narrow: dw is bf16 and widened afterwards; fused: also adds the other summand
  * and the bias (bf16 with bf16) and applies the ReLU. unknown: a note on the engine's numbers that this build has no name for,

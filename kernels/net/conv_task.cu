@@ -11,6 +11,8 @@ bool spot_conv_has_pass(const spot_conv_shape *s, int pass)
     return pass == SPOT_PASS_FORWARD || s->train > (pass == SPOT_PASS_DATA && s->ci == 3);
 }
 
+bool spot_conv_in_blocks(const spot_conv_shape *s) { return s->ci == 3 && s->stride % SPOT_STEM_SIDE == 0; }
+
 /* An image's convolution of an even stride over blocks of 2 x 2 pixels: the taps of output p lie in rows stride*p - pad ..
  * stride*p + k - 1 - pad of pixels. For 7x7 of stride 2 these are 4 blocks, from p - 2 to p + 1, for 11x11 of stride 4 and a
  * padding of 2 they are 6, from 2p - 1 to 2p + 4. */
@@ -37,7 +39,8 @@ spot_conv_task spot_conv_task_of(const spot_conv_shape *s, int pass)
     t.stride = s->stride;
     t.before = t.after = spot_conv_pad(s);
     t.adds = s->add && (!s->train || pass == SPOT_PASS_DATA);
-    if (s->ci == 3) put_stem(&t);
+    if (spot_conv_in_blocks(s)) put_stem(&t);
+    else if (s->ci == 3) t.channels = s->precision == SPOT_BF16 ? 2 * SPOT_STEM : SPOT_STEM;       /* 16 bytes a pixel */
     snprintf(t.words, sizeof t.words, "conv.%s of (%d,%d,%d,%d) by (%d,%d,%d,%d), stride %d, %s%s%s%s", name[pass], s->rows,
              t.channels, t.size, t.size, s->co, t.channels, t.k, t.k, t.stride, precision[s->precision],
              s->bias ? ", bias" : "", t.adds ? ", add" : "", s->relu ? ", relu" : "");
