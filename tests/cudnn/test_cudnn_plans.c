@@ -93,6 +93,22 @@ static void note_other_networks(void)
         }
 }
 
+/* CIFAR's ResNet-18, which looks alone. */
+static void note_small_pictures(void)
+{
+    const spot_resnet_form cifar = { { 2, 2, 2, 2 }, 0, true };
+    spot_ctx c = { .ops = &ops, .device = &described, .threads = 1 };
+
+    for (int precision = SPOT_FP32; precision <= SPOT_BF16; precision++) {
+        const spot_net_shape s = { .arch = spot_arch_of_form(&cifar), .width = 64, .outputs = 10, .size = 32, .rows = 256,
+                                   .lanes = 1, .precision = (spot_precision)precision };
+        spot_arena count = spot_arena_counting();
+        spot_look look;
+        CHECK_OK(&c, spot_look_open(&c, &count, &look, s));
+        spot_look_close(&c, &look);
+    }
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const spot_conv_task *)a)->words, ((const spot_conv_task *)b)->words);
@@ -108,6 +124,7 @@ static int list_tasks(spot_conv_task task[], int most)
     for (size_t i = 0; i < configs.gl_pathc; i++) note_config(configs.gl_pathv[i]);
     globfree(&configs);
     note_other_networks();
+    note_small_pictures();
     for (int i = 0; i < shapes; i++)
         for (int pass = 0; pass < SPOT_PASSES; pass++)
             if (spot_conv_has_pass(&shape[i].s, pass)) {
