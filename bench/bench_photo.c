@@ -92,11 +92,15 @@ static size_t numbers_of_image(const spot_op_photos *p)
     return (size_t)p->set.size * (size_t)p->set.size * (size_t)p->channels;
 }
 
+/* A network's own numbers, of every third set; the others have ImageNet's. */
+static const spot_pixel_rule other_rule = { 127.5f, { 1, 0.5f, -0.25f }, { 0.75f, 0.3f, 2 } };
+
 static void make_photos(spot_op_run *r, void *problem, const int *size)
 {
     spot_op_photos *p = problem;
     size_t unit = spot_precision_bytes((spot_precision)size[4]);
 
+    if (size[1] == 3) p->set.pixels = other_rule;
     p->set.size = size[0], p->set.pictures = size[1], p->sample.n = size[2], p->channels = size[3];
     p->precision = (spot_precision)size[4];
     p->sample.split = (spot_split)size[5];
@@ -155,6 +159,13 @@ static spot_status check_labels(spot_op_run *r, const spot_op_photos *p, int cat
     return SPOT_OK;
 }
 
+static float number_of(const spot_op_photos *p, uint8_t byte, int channel)
+{
+    const spot_pixel_rule *r = &p->set.pixels;
+
+    return r->scale > 0 ? (byte / r->scale - r->mean[channel]) / r->std[channel] : spot_op_normalised(byte, channel);
+}
+
 /* Every number of up to 64 pictures, with the last. */
 static spot_status check_input(spot_op_run *r, const spot_op_photos *p)
 {
@@ -167,7 +178,7 @@ static spot_status check_input(spot_op_run *r, const spot_op_photos *p)
         for (size_t k = 0; k < numbers && !e; k++) {
             size_t channel = k % (size_t)p->channels, pixel = k / (size_t)p->channels;
             size_t from = p->channels == SPOT_STEM ? (size_t)spot_stem_pixel((int)pixel, p->set.size) : pixel;
-            float v = channel < 3 ? spot_op_normalised(byte_of(row_of(p, i), 3 * from + channel), (int)channel) : 0;
+            float v = channel < 3 ? number_of(p, byte_of(row_of(p, i), 3 * from + channel), (int)channel) : 0;
             uint16_t bits = spot_bf16_bits(v);
             if (memcmp(got + k * unit, p->precision == SPOT_BF16 ? (void *)&bits : &v, unit))
                 e = spot_fail(r->c, SPOT_CHECK, "number %zu of picture %d is not that of its byte", k, i);

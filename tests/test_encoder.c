@@ -400,6 +400,29 @@ TEST_IN_FOLDER(a_resnets_rows_are_its_features_and_logits)
     free_paths(path, N);
 }
 
+/* Features by other numbers, or of other squares, have another name; the network's own numbers, said, are no others. */
+TEST_IN_FOLDER(names_follow_how_pictures_enter)
+{
+    static const spot_picture_input in[] = {
+        { 0 }, { .std = "0.229,0.224,0.225", .interpolation = SPOT_INTERPOLATION_BILINEAR, .resizes = true, .crops = true },
+        { .mean = "0.5" }, { .std = "0.5" }, { .scale = 1 }, { .interpolation = SPOT_INTERPOLATION_BICUBIC },
+    };
+    spot_ctx c = check_ctx(1);
+    const char *net = put_resnet(2);
+    char name[LEN(in) + 1][32];
+
+    for (int i = 0; i <= LEN(in); i++) {
+        spot_encoder_options o = spot_encoder_defaults();
+        o.crop = 64;
+        if (i < LEN(in)) o.input = in[i];
+        else o.resize = SPOT_SQUEEZE;
+        spot_encoder *e = open_as(&c, net, o);
+        memcpy(name[i], spot_encoder_about(e)->name, 32);
+        spot_encoder_close(&c, e);
+        for (int k = 0; k < i; k++) assert_true(!strcmp(name[k], name[i]) == (!k && i == 1));
+    }
+}
+
 TEST_IN_FOLDER(squares_that_no_resnet_has_are_refused)
 {
     spot_ctx c = check_ctx(1);

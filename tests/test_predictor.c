@@ -517,7 +517,7 @@ TEST_IN_FOLDER(weights_answer_as_the_network)
 TEST_IN_FOLDER(identities)
 {
     spot_ctx c = check_ctx(1);
-    char seen[8][48];
+    char seen[11][48];
     spot_arena a, b;
     spot_model m;
     char *path[] = { strdup(put_weights(&a, &m, 2)), strdup(put_weights(&b, &m, 3)) };
@@ -526,19 +526,24 @@ TEST_IN_FOLDER(identities)
         { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = path[0], .side = 64, .identity = "another" },
         { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = path[1], .side = 32 },
         asking("bare"), asking("bare"), asking("bare"), asking("loud bare"), asking("loud bare"),
+        { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = path[0], .side = 32, .input = { .mean = "0.485,0.456,0.406" } },
+        { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = path[0], .side = 32, .input = { .mean = "0.5" } },
+        { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = path[0], .side = 32, .input = { .std = "0.5" } },
     };
 
     for (int i = 0; i < LEN(o); i++) {
         spot_predictor_options this = o[i];
         spot_predictor *p;
-        if (i >= 3) this.command = command_of(i < 6 ? "bare" : "loud bare");
+        if (i >= 3 && i < 8) this.command = command_of(i < 6 ? "bare" : "loud bare");
         if (i == 5 || i == 7) this.identity = "epoch 3";
         CHECK_OK(&c, spot_predictor_open(&c, &p, &this));
         snprintf(seen[i], sizeof *seen, "%s", spot_predictor_about(p)->identity);
-        assert_int_equal(strncmp(seen[i], i < 3 ? "resnet-" : "command-", 7), 0);
+        assert_int_equal(strncmp(seen[i], i < 3 || i > 7 ? "resnet-" : "command-", 7), 0);
         spot_predictor_close(&c, p);
     }
     assert_string_equal(seen[0], seen[1]);
+    assert_string_equal(seen[0], seen[8]);
+    assert_true(strcmp(seen[0], seen[9]) && strcmp(seen[0], seen[10]) && strcmp(seen[9], seen[10]));
     assert_string_equal(seen[3], seen[4]);
     assert_string_equal(seen[5], seen[7]);
     assert_true(strcmp(seen[0], seen[2]) && strcmp(seen[3], seen[5]) && strcmp(seen[3], seen[6]) && strcmp(seen[6], seen[7]));
@@ -597,6 +602,15 @@ TEST(options_that_are_none)
         { { .kind = SPOT_PREDICTOR_WEIGHTS, .side = 32, .weights = "checks.h" }, SPOT_INPUT,
           "safetensors.header_length: checks.h" },
         { { .kind = SPOT_PREDICTOR_WEIGHTS, .side = 32 }, SPOT_USAGE, "predictor.no_weights" },
+        { { .kind = SPOT_PREDICTOR_WEIGHTS, .side = 32, .weights = "x", .input = { .std = "0" } }, SPOT_USAGE, "input.std: 0" },
+        { { .kind = SPOT_PREDICTOR_WEIGHTS, .side = 32, .weights = "x.onnx", .input = { .mean = "1,2" } }, SPOT_USAGE,
+          "input.three: mean | 1,2" },
+        { { .kind = SPOT_PREDICTOR_WEIGHTS, .side = 32, .weights = "program:true", .input = { .scale = 1 } }, SPOT_USAGE,
+          "input.program: true" },
+        { { .kind = SPOT_PREDICTOR_COMMAND, .side = 32, .command = "true", .input = { .mean = "1" } }, SPOT_USAGE,
+          "input.program: true" },
+        { { .kind = SPOT_PREDICTOR_FUNCTION, .side = 32, .function = brightness, .outputs = 1, .input = { .mean = "1" } },
+          SPOT_USAGE, "input.program: the function" },
         { { .kind = SPOT_PREDICTOR_COMMAND, .side = 32 }, SPOT_USAGE, "predictor.no_command" },
         { { .kind = SPOT_PREDICTOR_COMMAND, .side = 0, .command = "true" }, SPOT_USAGE, "predictor.batch: 0" },
         { { .kind = SPOT_PREDICTOR_COMMAND, .side = 32, .batch = -1, .command = "true" }, SPOT_USAGE, "predictor.batch: -1" },
@@ -627,11 +641,12 @@ static double largest_gap(const float *a, const float *b, size_t n)
     return gap / most;
 }
 
-/* WEIGHTS COMMAND SIDE: both answer the same pictures; prints how far their logits, embeddings and channels are apart. */
-static int compare(const char *weights, const char *command, int side)
+/* WEIGHTS COMMAND SIDE: both answer the same pictures; prints how far their logits, embeddings and channels are apart. in: how
+ * pictures enter the weights. */
+static int compare(const char *weights, const char *command, int side, spot_picture_input in)
 {
     enum { PICTURES = 6 };
-    spot_predictor_options o[2] = { { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = weights, .side = side },
+    spot_predictor_options o[2] = { { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = weights, .side = side, .input = in },
                                     { .kind = SPOT_PREDICTOR_COMMAND, .command = command, .side = side, .batch = 4 } };
     size_t bytes = (size_t)PICTURES * 3 * (size_t)side * (size_t)side;
     uint8_t *rgb = malloc(bytes);
@@ -667,5 +682,6 @@ static int compare(const char *weights, const char *command, int side)
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "--serve")) return serve(argc - 2, argv + 2);
-    return argc == 4 ? compare(argv[1], argv[2], atoi(argv[3])) : run_all_tests();
+    if (argc == 7) return compare(argv[1], argv[2], atoi(argv[3]), (spot_picture_input){ argv[4], argv[5], atof(argv[6]), 0, 0, 0 });
+    return argc == 4 ? compare(argv[1], argv[2], atoi(argv[3]), (spot_picture_input){ 0 }) : run_all_tests();
 }

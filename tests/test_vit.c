@@ -75,6 +75,12 @@ TEST(names_and_shapes_tell_all_but_the_heads)
     CHECK_OK(&f.c, spot_encoder_open(&f.c, &e, f.path, &o));
     assert_true(!strncmp(spot_encoder_about(e)->name, "vit-", 4) && spot_encoder_about(e)->kind == SPOT_ENCODER_VIT);
     spot_encoder_close(&f.c, e);
+    o.input = (spot_picture_input){ .mean = "0.5", .scale = 1, .crops = true };
+    o.crop = ACROSS * PATCH;
+    CHECK_OK(&f.c, spot_encoder_open(&f.c, &e, f.path, &o));
+    spot_encoder_close(&f.c, e);
+    o.crop = 64;
+    CHECK_FAILS(&f.c, spot_encoder_open(&f.c, &e, f.path, &o), SPOT_USAGE, "input.side: 64");
     remove(f.path);
 }
 

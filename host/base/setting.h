@@ -21,7 +21,7 @@ typedef enum {
     SETTING_SPAN,        /* double[2], [least, most], both in [lo, hi] */
     SETTING_SWITCH,      /* int 0 or 1, written false or true       */
     SETTING_NAME,        /* int, an index into names                */
-    SETTING_TEXT,        /* const char *, never NULL, of at most hi - 1 bytes */
+    SETTING_TEXT,        /* const char *, NULL as "", of at most hi - 1 bytes */
     SETTING_GROUP,       /* a struct that `rows` describes          */
     SETTING_LIST,        /* a pointer to lo to hi structs of `size` bytes; their number is an int at `count` */
     SETTING_PART         /* no setting: stands for the rows of `rows` or of `part` */
@@ -111,8 +111,13 @@ bool spot_setting_is_idle(const spot_setting *s, const void *group);
 /* Whether a config writes the setting as two numbers. */
 static inline bool spot_setting_is_pair(const spot_setting *s) { return s->kind == SETTING_RANGE || s->kind == SETTING_SPAN; }
 
-/* The text at the address of a TEXT; the number of a list's entries, and entry e of it. */
-static inline const char *spot_setting_word(const void *value) { return *(const char *const *)value; }
+/* The text at the address of a TEXT, "" where a caller left it out; the number of a list's entries, and entry e of it. */
+static inline const char *spot_setting_word(const void *value)
+{
+    const char *word = *(const char *const *)value;
+
+    return word ? word : "";
+}
 static inline int spot_setting_entries(const spot_setting *s, const void *group)
 {
     return *(const int *)(const void *)((const char *)group + s->count);

@@ -160,6 +160,7 @@ static spot_status judge_by_looking(spot_ctx *c, judge *j)
     spot_predictor_options p = { .kind = o->model ? SPOT_PREDICTOR_WEIGHTS : SPOT_PREDICTOR_COMMAND, .weights = o->model,
                                  .command = o->predict };
 
+    p.input = o->input;
     if (o->own.function) p = o->own;
     p.side = o->crop;
     j->o.model = &p;

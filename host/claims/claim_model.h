@@ -13,6 +13,7 @@ typedef struct {
     const char *classes;                   /* a text with the class of each output, a line each; NULL: `known` */
     int  resize, crop;                     /* pixels: shorter side, then central square */
     spot_picture_reading reading;
+    spot_picture_input input;              /* of model; and the interpolation of any */
     spot_predictor_options own;            /* of a function (own.function), in place of the first three */
     const char *name;                      /* its name for the claim */
     char *const *known;                    /* (known_n): the classes of the findings; NULL: none */

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/greatest.h"
+#include "models/foreign_model.h"
+#include "models/picture_input.h"
 #include "worlds/picture_batches.h"
 
 /* One output stands for two classes. */
@@ -58,22 +60,36 @@ static spot_status look_at_batch(spot_ctx *c, void *user, const spot_picture_bat
     return SPOT_OK;
 }
 
+/* Of a function, which is a network of this program, nothing is to say. */
+static void say_input(spot_ctx *c, const spot_measure_options *o, spot_filter filter)
+{
+    const spot_predictor_options *m = o->model;
+    const bool program = m->kind == SPOT_PREDICTOR_COMMAND || (m->weights && spot_is_foreign(m->weights));
+    spot_input_words square;
+
+    if (m->kind == SPOT_PREDICTOR_FUNCTION) return;
+    spot_picture_input_say_by(c, o->name, spot_square_words(&square, o->resize, m->side, filter), &m->input, program,
+                              SPOT_INPUT_OPTIONS);
+}
+
 static spot_status look_at_all(spot_ctx *c, looker *l)
 {
     const spot_measure_options *o = l->o;
     const spot_new_pictures *p = l->p;
     size_t bytes = (size_t)p->n * sizeof(char *);
     char **path, *at;
+    const spot_filter filter = spot_picture_input_filter(&o->model->input, SPOT_BILINEAR);
     int skipped = 0;
     spot_status s;
 
+    say_input(c, o, filter);
     for (int i = 0; i < p->n; i++) bytes += strlen(o->folder) + strlen(p->row[i].picture) + 2;
     path = malloc(bytes + 1);
     if (!path) return spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", p->n);
     at = (char *)(path + p->n);
     for (int i = 0; i < p->n; i++) path[i] = at, at += sprintf(at, "%s/%s", o->folder, p->row[i].picture) + 1;
     s = spot_picture_batches_run(c, &(spot_picture_batches){ .path = path, .n = p->n, .batch = BATCH, .resize = o->resize,
-                                 .crop = o->model->side, .filter = SPOT_BILINEAR, .reading = o->reading, .stage = "look",
+                                 .crop = o->model->side, .filter = filter, .reading = o->reading, .stage = "look",
                                  .skip = true, .skipped = &skipped, .take = look_at_batch, .user = l });
     free(path);
     return s;

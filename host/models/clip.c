@@ -7,6 +7,7 @@
 #include "core/device.h"
 #include "models/clip_tower.h"
 #include "models/finite.h"
+#include "models/picture_input.h"
 
 /* Rows of a batch, which do not depend on the threads: so the bits do not, either. A GPU needs more of them to be busy. */
 enum { ROWS = 8192, DEVICE_ROWS = 4 * ROWS };
@@ -52,13 +53,13 @@ static void leave_out(spot_clip_info *i, spot_clip_use use)
     if (use == SPOT_CLIP_USE_TEXTS && i->has_texts) i->has_images = false;
 }
 
-/* (byte / 255 - mean) / std in fp32, as torchvision computes it. */
+/* In fp32, as torchvision computes it. */
 static spot_status put_values(spot_ctx *c, const spot_clip *m)
 {
     float value[3 * 256];
 
     for (int k = 0; k < 3; k++)
-        for (int b = 0; b < 256; b++) value[256 * k + b] = ((float)b / 255.0f - m->info.mean[k]) / m->info.std[k];
+        for (int b = 0; b < 256; b++) value[256 * k + b] = spot_byte_level_by(&m->info.pixels, (unsigned)b, k);
     return spot_device_copy(c, m->value, value, sizeof value);
 }
 

@@ -9,12 +9,12 @@
 #include "base/file.h"
 #include "base/json_tree.h"
 #include "models/clip_file.h"
+#include "models/picture_input.h"
 
 enum { LONGEST = 1 << 20 };            /* bytes of a config */
-#define LEAST_STD 1e-6                 /* pixels are divided by it */
 
-static const float openai_mean[3] = { 0.48145466f, 0.4578275f, 0.40821073f };
-static const float openai_std[3] = { 0.26862954f, 0.26130258f, 0.27577711f };
+static const spot_pixel_rule openai = { 255, { 0.48145466f, 0.4578275f, 0.40821073f },
+                                        { 0.26862954f, 0.26130258f, 0.27577711f } };
 
 /* One object of a config, and its name in sentences. */
 typedef struct { spot_ctx *c; const char *path, *where; yajl_val map; } part;
@@ -256,8 +256,8 @@ static spot_status read_open_clip(const part *all, yajl_val pictures, spot_clip_
     if (i->has_texts) SPOT_TRY(read_open_clip_text(&text, i, quick && YAJL_IS_TRUE(quick)));
     if (i->has_images) SPOT_TRY(read_open_clip_image(&image, i, quick && YAJL_IS_TRUE(quick)));
     colour.where = "preprocess_cfg", colour.map = pictures;
-    SPOT_TRY(read_colour(&colour, "mean", i->mean, -1e-9));
-    return read_colour(&colour, "std", i->std, LEAST_STD);
+    SPOT_TRY(read_colour(&colour, "mean", i->pixels.mean, -1e-9));
+    return read_colour(&colour, "std", i->pixels.std, SPOT_LEAST_STD);
 }
 
 /* -- the file, and the caller ------------------------------------------------------------------------------------- */
@@ -336,8 +336,8 @@ static spot_status read_colours(spot_ctx *c, spot_clip_info *i, const char *path
     SPOT_TRY(read_tree(c, &map, file, false));
     if (!map) return SPOT_OK;
     part p = { c, file, "", map };
-    s = read_colour(&p, "image_mean", i->mean, -1e-9);
-    if (!s) s = read_colour(&p, "image_std", i->std, LEAST_STD);
+    s = read_colour(&p, "image_mean", i->pixels.mean, -1e-9);
+    if (!s) s = read_colour(&p, "image_std", i->pixels.std, SPOT_LEAST_STD);
     yajl_tree_free(map);
     return s;
 }
@@ -370,10 +370,10 @@ spot_status spot_clip_configure(spot_ctx *c, spot_clip_file *f, const char *path
     spot_clip_info *i = &f->info;
     bool found;
 
-    memcpy(i->mean, openai_mean, sizeof i->mean);
-    memcpy(i->std, openai_std, sizeof i->std);
+    i->pixels = openai;
     SPOT_TRY(read_colours(c, i, path));
     SPOT_TRY(read_beside(c, i, path, o, &found));
+    SPOT_TRY(spot_picture_input_rule(c, &i->pixels, &o->input));
     choose(&i->image, o->image_heads, o->activation);
     choose(&i->text, o->text_heads, o->activation);
     if (o->end) i->end = o->end, i->end_id = o->end_id;

@@ -13,6 +13,7 @@
 #include "models/foreign_key.h"
 #include "models/finite.h"
 #include "models/neutral.h"
+#include "models/picture_input.h"
 #include "worlds/picture_batches.h"
 
 /* Most pictures of a block; texts of a block. */
@@ -53,6 +54,9 @@ static spot_status open_clip(spot_ctx *c, spot_encoder *e)
     e->about.scale = i->scale;
     e->about.outputs = i->outputs;
     e->about.text_block = i->has_texts ? TEXTS : 0;
+    if (e->o.input.crops && i->has_images && e->o.crop != i->side)
+        return spot_fail(c, SPOT_USAGE, "{input.side} %s looks at squares of %d pixels, not of %d: its file says so", e->path,
+                         i->side, e->o.crop);
     if (i->has_images) e->about.picture_block = spot_clip_block_of(c, i);
     return SPOT_OK;
 }
@@ -62,7 +66,7 @@ static spot_status open_resnet(spot_ctx *c, spot_encoder *e)
     spot_arena count = spot_arena_counting();
     int crop = e->o.crop;
 
-    if (crop < 32 || crop > SPOT_PICTURE_CROP || crop % 32 || e->o.resize < 0)
+    if (crop < 32 || crop > SPOT_PICTURE_CROP || crop % 32 || e->o.resize < SPOT_SQUEEZE)
         return spot_fail(c, SPOT_USAGE, "{look.crop} crop %d, resize %d: the network looks at squares of 32, 64, ... %d pixels "
                          "(224), cut from pictures whose shorter side is resized (256; 0: is left)",
                          crop, e->o.resize, SPOT_PICTURE_CROP);
@@ -72,6 +76,8 @@ static spot_status open_resnet(spot_ctx *c, spot_encoder *e)
     SPOT_TRY(spot_model_load(c, &count, &e->resnet, e->path, -1, 0));
     SPOT_TRY(spot_arena_open(c, &e->weights, count.peak));
     SPOT_TRY(spot_model_load(c, &e->weights, &e->resnet, e->path, -1, 0));
+    e->resnet.pixels = spot_imagenet_rule();
+    SPOT_TRY(spot_picture_input_rule(c, &e->resnet.pixels, &e->o.input));
     e->about.has_images = true;
     e->about.dim = spot_model_features(e->resnet.arch, e->resnet.width);
     e->about.side = crop;
@@ -83,6 +89,7 @@ static spot_status open_resnet(spot_ctx *c, spot_encoder *e)
 
 static spot_status open_neutral(spot_ctx *c, spot_encoder *e)
 {
+    SPOT_TRY(spot_picture_input_refuse(c, &e->o.input, e->path));
     if (e->o.clip.precision != SPOT_FP32)
         return spot_fail(c, SPOT_USAGE, "{encoder.precision} %s computes in fp32; %s is for CLIP", e->path,
                          spot_precision_name(e->o.clip.precision));
@@ -96,7 +103,8 @@ static spot_status open_neutral(spot_ctx *c, spot_encoder *e)
 
 static spot_status open_program(spot_ctx *c, spot_encoder *e)
 {
-    const spot_predictor_options o = { .kind = SPOT_PREDICTOR_COMMAND, .command = e->path, .side = e->o.crop };
+    const spot_predictor_options o = { .kind = SPOT_PREDICTOR_COMMAND, .command = e->path, .side = e->o.crop,
+                                       .input = e->o.input };
     const spot_predictor_info *about;
 
     if (e->o.clip.precision != SPOT_FP32)
@@ -208,6 +216,7 @@ spot_status spot_encoder_open(spot_ctx *c, spot_encoder **out, const char *path,
     if (e) e->path = strdup(path);
     if (!e || !e->path) return free(e), spot_fail(c, SPOT_NOMEM, "no memory for an encoder");
     e->o = *o;
+    e->o.clip.input = o->input;
     s = open_encoder(c, e);
     if (s) spot_encoder_close(c, e);
     else *out = e;
@@ -281,6 +290,28 @@ spot_status spot_encode_pixels(spot_ctx *c, spot_encoder *e, float *feature, flo
     return SPOT_OK;
 }
 
+/* `resize` of the pictures: a CLIP's and a ViT's own is the side of their squares, neutral's is fixed. */
+static int resize_of(const spot_encoder *e)
+{
+    const bool own = e->clip ? !e->o.input.resizes : e->about.kind == SPOT_ENCODER_NEUTRAL;
+
+    return own ? e->about.side : e->o.resize;
+}
+
+static spot_filter filter_of(const spot_encoder *e)
+{
+    return spot_picture_input_filter(&e->o.input, e->clip ? SPOT_BICUBIC : SPOT_BILINEAR);
+}
+
+void spot_encoder_say_input(spot_ctx *c, const spot_encoder *e, const char *options)
+{
+    const spot_pixel_rule *rule = e->program ? NULL : e->clip ? &spot_clip_info_of(e->clip)->pixels : &e->resnet.pixels;
+    spot_input_words square;
+
+    if (!e->about.has_images || e->about.kind == SPOT_ENCODER_NEUTRAL) return;
+    spot_picture_input_say(c, e->path, spot_square_words(&square, resize_of(e), e->about.side, filter_of(e)), rule, options);
+}
+
 typedef struct { spot_encoder *e; const spot_encoder_pictures *p; } picture_work;
 
 /* Names the pictures of a block of which one failed. */
@@ -314,9 +345,8 @@ spot_status spot_encode_pictures(spot_ctx *c, spot_encoder *e, const spot_encode
     picture_work w = { e, p };
     int skipped = 0;
     spot_picture_batches b = { .path = p->path, .box = p->box, .n = p->n, .batch = e->about.picture_block,
-                               .resize = e->program || e->about.kind == SPOT_ENCODER_RESNET ? e->o.resize : e->about.side,
-                               .crop = e->about.side,
-                               .filter = e->clip ? SPOT_BICUBIC : SPOT_BILINEAR, .reading = e->o.reading,
+                               .resize = resize_of(e), .crop = e->about.side, .filter = filter_of(e),
+                               .reading = e->o.reading,
                                .memory = p->memory ? p->memory : e->o.memory, .stage = p->stage,
                                .before = p->before, .total = p->total, .skip = p->unreadable, .option = p->option,
                                .skipped = p->skipped ? p->skipped : &skipped, .take = take_pictures, .user = &w };

@@ -11,6 +11,7 @@
 #include "models/foreign_key.h"
 #include "models/foreign_model.h"
 #include "models/neutral.h"
+#include "models/picture_input.h"
 #include "models/weights_hash.h"
 #include "models/weights_names.h"
 
@@ -70,7 +71,8 @@ static int clip_facts(char text[FACTS], const spot_clip_info *i, const spot_enco
         n += tower_facts(text + n, FACTS - (size_t)n, &i->image);
         if (i->side % i->patch) n += snprintf(text + n, FACTS - (size_t)n, "side %d ", i->side);     /* the config's */
         for (int k = 0; k < 3; k++)
-            n += snprintf(text + n, FACTS - (size_t)n, "mean %.9g std %.9g ", (double)i->mean[k], (double)i->std[k]);
+            n += snprintf(text + n, FACTS - (size_t)n, "mean %.9g std %.9g ", (double)i->pixels.mean[k],
+                          (double)i->pixels.std[k]);
     }
     if (i->has_texts) {
         n += snprintf(text + n, FACTS - (size_t)n, "texts ");
@@ -81,16 +83,33 @@ static int clip_facts(char text[FACTS], const spot_clip_info *i, const spot_enco
     return n;
 }
 
+/* What of the input is not by default: names by defaults are older. */
+static int input_facts(char *text, size_t size, const spot_clip_info *clip, const spot_encoder_options *o)
+{
+    int n = 0;
+
+    if (o->reading.exif == SPOT_EXIF_APPLY) n += snprintf(text + n, size - (size_t)n, " exif apply");
+    if (o->reading.pillow == SPOT_PILLOW_12) n += snprintf(text + n, size - (size_t)n, " pillow 12");
+    if (clip && clip->pixels.scale != 255) n += snprintf(text + n, size - (size_t)n, " scale %.9g", (double)clip->pixels.scale);
+    if (spot_picture_input_filter(&o->input, clip ? SPOT_BICUBIC : SPOT_BILINEAR) != (clip ? SPOT_BICUBIC : SPOT_BILINEAR))
+        n += snprintf(text + n, size - (size_t)n, " interpolation %d", o->input.interpolation);
+    if (clip && o->input.resizes && o->resize != clip->side) n += snprintf(text + n, size - (size_t)n, " resize %d", o->resize);
+    return n;
+}
+
 spot_status spot_encoder_name_program(spot_ctx *c, char name[32], const char *path, spot_predictor *p,
                                       const spot_encoder_options *o)
 {
     char facts[FACTS];
     spot_key key, answers;
 
-    const int n = snprintf(facts, sizeof facts, "resize %d crop %d exif %d pillow %d", o->resize, o->crop, o->reading.exif,
-                           o->reading.pillow);
+    int n = snprintf(facts, sizeof facts, "resize %d crop %d exif %d pillow %d", o->resize, o->crop, o->reading.exif,
+                     o->reading.pillow);
+    if (o->input.interpolation == SPOT_INTERPOLATION_BICUBIC)
+        n += snprintf(facts + n, FACTS - (size_t)n, " interpolation %d", o->input.interpolation);
     SPOT_TRY(spot_foreign_key(c, &key, path));
     key = spot_key_join(key, "program", facts, (size_t)n);
+    key = spot_picture_input_join(key, &o->input, true);
     snprintf(name, 32, "program-%016" PRIx64, key.hi);
     if (!spot_is_known_by_answers(path)) return SPOT_OK;
     SPOT_TRY(spot_answers_key(c, &answers, p));
@@ -110,11 +129,10 @@ spot_status spot_encoder_make_name(spot_ctx *c, char name[32], const char *path,
                     : snprintf(facts, sizeof facts, "resize %d crop %d", o->resize, o->crop);
     spot_key key = spot_key_of("", 0);
 
-    /* the defaults add nothing, so that names stay */
-    if (o->reading.exif == SPOT_EXIF_APPLY) n += snprintf(facts + n, FACTS - (size_t)n, " exif apply");
-    if (o->reading.pillow == SPOT_PILLOW_12) n += snprintf(facts + n, FACTS - (size_t)n, " pillow 12");
+    n += input_facts(facts + n, FACTS - (size_t)n, clip, o);
     if (!neutral) SPOT_TRY(spot_weights_hash(c, &key, path));
     key = spot_key_join(key, kind, facts, (size_t)n);
+    if (!neutral && !clip) key = spot_picture_input_join(key, &o->input, false);
     snprintf(name, 32, "%s-%016" PRIx64, kind, key.hi);
     return SPOT_OK;
 }

@@ -10,6 +10,7 @@
 
 #include "base/quote.h"
 #include "core/beside.h"
+#include "models/picture_input.h"
 #include "spotter/encoder.h"
 
 static const char *const ends[] = { ".onnx", ".pt2", ".ts" };
@@ -54,24 +55,42 @@ const char *spot_program_text(const char *weights, const char *command)
 static const char installed[] = "import runpy, sys; sys.path[:] = [p for p in sys.path if p]; "
                                 "runpy.run_module('spotter.predictor', run_name='__main__', alter_sys=True)";
 
-spot_status spot_foreign_line(spot_ctx *c, char **line, const char *text)
+/* The options of the package's predictor that say how a picture enters. Returns their length. */
+static size_t put_options(char *line, size_t size, const spot_picture_input *in)
+{
+    const struct { const char *name, *word; } given[] = { { "mean", in->mean }, { "std", in->std } };
+    spot_quoted quoted;
+    size_t n = 0;
+
+    for (int i = 0; i < 2; i++)
+        if (given[i].word && *given[i].word)
+            n += (size_t)snprintf(line + n, size - n, " --%s=%s", given[i].name, spot_quote(quoted, given[i].word));
+    if (in->scale) n += (size_t)snprintf(line + n, size - n, " --scale=%.17g", in->scale);
+    return n;
+}
+
+spot_status spot_foreign_line(spot_ctx *c, char **line, const char *text, const spot_picture_input *in)
 {
     static const char *const folder[] = { "/..", "/../python/spotter", "/../tools/python/spotter" };
-    enum { ROOM = 4 * sizeof(spot_quoted) };
+    enum { ROOM = 6 * sizeof(spot_quoted) };
+    spot_pixel_rule rule = spot_imagenet_rule();
     const char *python = getenv("SPOTTER_PYTHON");
     char path[PATH_MAX + 64];
     spot_quoted quoted[3];
 
     if (!strncmp(text, SPOT_PROGRAM_MODEL, strlen(SPOT_PROGRAM_MODEL))) {
+        SPOT_TRY(spot_picture_input_refuse(c, in, text + strlen(SPOT_PROGRAM_MODEL)));
         *line = strdup(text + strlen(SPOT_PROGRAM_MODEL));
         return *line ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for a command");
     }
+    SPOT_TRY(spot_picture_input_rule(c, &rule, in));       /* says what is wrong, as of any other model */
     *line = malloc(ROOM);
     if (!*line) return spot_fail(c, SPOT_NOMEM, "no memory for a command");
     spot_path_beside(path, sizeof path, "SPOT_PREDICTOR_DIR", folder, 3, "predictor.py");
     const bool there = !access(path, R_OK);
-    snprintf(*line, ROOM, "exec %s %s%s %s%s", spot_quote(quoted[0], python && *python ? python : "python3"),
+    const int n = snprintf(*line, ROOM, "exec %s %s%s %s%s", spot_quote(quoted[0], python && *python ? python : "python3"),
              there ? "" : "-c ", spot_quote(quoted[1], there ? path : installed), *text == '-' ? "./" : "",
              spot_quote(quoted[2], text));
+    put_options(*line + n, ROOM - (size_t)n, in);
     return SPOT_OK;
 }

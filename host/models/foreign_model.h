@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "spotter/array.h"
 #include "spotter/ctx.h"
 
 #define SPOT_PROGRAM_MODEL "program:"
@@ -23,8 +24,9 @@ size_t spot_model_path(const char *text);
  * none. */
 const char *spot_program_text(const char *weights, const char *command);
 
-/* *line: the line of /bin/sh that runs it, malloc'd. The Python is $SPOTTER_PYTHON, else python3; the package is the one that
+/* *line: the line of /bin/sh that runs it, malloc'd, with mean, std and scale of `in` as options of the package's predictor;
+ * SPOT_USAGE where `in` has them for program:COMMAND. The Python is $SPOTTER_PYTHON, else python3; the package is the one that
  * lies beside this program, else the one which that Python has installed. Nothing is loaded from the current directory. */
-spot_status spot_foreign_line(spot_ctx *c, char **line, const char *text);
+spot_status spot_foreign_line(spot_ctx *c, char **line, const char *text, const spot_picture_input *in);
 
 #endif

@@ -28,7 +28,7 @@ spot_status spot_look_pixels_run(spot_ctx *c, spot_look_pixels *l, float *logit,
 {
     const spot_net_shape *s = &l->net.s;
     const size_t image = 3 * (size_t)s->size * (size_t)s->size;
-    spot_photo_set set = { .pictures = s->rows, .size = s->size };
+    spot_photo_set set = { .pictures = s->rows, .size = s->size, .pixels = l->rule };
     spot_look net = l->net;
 
     if (!channel) net.channel = NULL;
@@ -69,6 +69,7 @@ spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, fl
     spot_look_pixels l = { 0 };
     spot_status s = open_in(c, scratch, &on, &l, shape);
 
+    l.rule = m->pixels;
     if (!s && !scratch->counting) s = spot_look_put(c, &l.net, m);
     if (!s && !scratch->counting) s = spot_look_pixels_run(c, &l, logits, features, NULL, rgb, n);
     spot_look_close(c, &l.net);

@@ -219,8 +219,9 @@ spot_net_shape spot_look_shape(const spot_ctx *c, int arch, int width, int outpu
 typedef struct {
     spot_look net;
     uint8_t  *rgb;                                    /* (rows, size, size, 3); NULL on the CPU, which reads the caller's */
-    float    *pixels;                                 /* the same, normalised */
+    float    *pixels;                                 /* the same, by `rule` */
     float    *feature, *logit;                        /* of a batch */
+    spot_pixel_rule rule;                             /* zero after open, which is ImageNet's */
 } spot_look_pixels;
 
 /* Allocates it in a (which may count), an arena in that memory; channels: with room for net.channel. spot_look_close(&l->net)

@@ -10,6 +10,7 @@
 
 #include "models/finite.h"
 #include "models/foreign_model.h"
+#include "models/picture_input.h"
 #include "models/predictor_kinds.h"
 #include "models/weights_hash.h"
 
@@ -85,6 +86,7 @@ static spot_status identify(spot_ctx *c, spot_predictor *p, const spot_predictor
         if (!what) write_unique(unique, sizeof unique);
         key = spot_key_join(spot_key_of("", 0), kind[o->kind], what ? what : unique, strlen(what ? what : unique));
     }
+    key = spot_picture_input_join(key, &o->input, o->kind != SPOT_PREDICTOR_WEIGHTS);
     snprintf(p->about.identity, sizeof p->about.identity, "%s-%016" PRIx64, kind[o->kind], key.hi);
     return SPOT_OK;
 }
@@ -107,7 +109,8 @@ static spot_status open_program(spot_ctx *c, spot_predictor *p, const spot_predi
     char *line = NULL;
     spot_status s = SPOT_OK;
 
-    if (o->command && spot_is_foreign(o->command)) s = spot_foreign_line(c, &line, o->command);
+    if (o->command && spot_is_foreign(o->command)) s = spot_foreign_line(c, &line, o->command, &o->input);
+    else s = spot_picture_input_refuse(c, &o->input, p->name);
     if (line) run.command = line;
     if (s == SPOT_OK) s = spot_predictor_program(c, &p->way, &p->about, &run);
     free(line);
@@ -123,6 +126,7 @@ static spot_status open_kind(spot_ctx *c, spot_predictor *p, const spot_predicto
                          "and 1 to %d are possible", o->batch, o->side, MOST_BATCH, MOST_SIDE);
     SPOT_TRY(name_predictor(c, p, o));
     p->about.batch = o->batch ? o->batch : BATCH;
+    if (o->kind == SPOT_PREDICTOR_FUNCTION) SPOT_TRY(spot_picture_input_refuse(c, &o->input, p->name));
     if (o->kind == SPOT_PREDICTOR_FUNCTION) SPOT_TRY(open_function(c, p, o));
     if (o->kind == SPOT_PREDICTOR_COMMAND) SPOT_TRY(open_program(c, p, o));
     if (o->kind == SPOT_PREDICTOR_WEIGHTS)

@@ -3,6 +3,7 @@
 
 #include "models/predictor_kinds.h"
 #include "models/network.h"
+#include "models/picture_input.h"
 
 typedef struct {
     spot_arena room;                       /* the net, in the memory of c's device */
@@ -65,7 +66,10 @@ spot_status spot_predictor_weights(spot_ctx *c, spot_predictor_way *way, spot_pr
     if (o->side < 32 || o->side % 32 || o->side > 4096)
         return spot_fail(c, SPOT_USAGE, "{predictor.weights_size} a network of weights (%s) looks at squares of 32, 64, ... "
                          "4096 pixels, not of %d", o->weights, o->side);
+    spot_pixel_rule rule = spot_imagenet_rule();
+    SPOT_TRY(spot_picture_input_rule(c, &rule, &o->input));
     SPOT_TRY(open_file(c, r, &m, o));
+    r->look.rule = rule;
     *about = (spot_predictor_info){ .outputs = m.outputs, .dim = r->look.net.features,
                                     .channels = spot_look_channels(m.arch, m.width),
                                     .batch = r->look.net.s.rows, .bytes = r->room.size };

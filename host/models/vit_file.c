@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/picture_input.h"
 #include "models/weights_names.h"
 
 enum { MOST_WIDTH = 1 << 14, MOST_PATCH = 1 << 10, MOST_TOKENS = 1 << 16, MOST_REGISTERS = 64 };
@@ -134,14 +135,13 @@ spot_status spot_vit_expect(spot_ctx *c, spot_clip_file *f)
 /* ImageNet's mean and deviation, as ResNets have them, unless the caller knows better. */
 spot_status spot_vit_configure(spot_ctx *c, spot_clip_file *f, const char *path, const spot_clip_options *o)
 {
-    static const float imagenet[2][3] = { { 0.485f, 0.456f, 0.406f }, { 0.229f, 0.224f, 0.225f } };
     spot_clip_info *i = &f->info;
 
     i->image.heads = o->image_heads ? o->image_heads : heads_of(i->image.width, i->classless);
     i->image.activation = o->activation ? o->activation : SPOT_CLIP_GELU;
     i->image.eps = 1e-6f;
-    memcpy(i->mean, imagenet[0], sizeof i->mean);
-    memcpy(i->std, imagenet[1], sizeof i->std);
+    i->pixels = spot_imagenet_rule();
+    SPOT_TRY(spot_picture_input_rule(c, &i->pixels, &o->input));
     if (i->image.heads < 1 || i->image.width % i->image.heads)
         return spot_fail(c, SPOT_INPUT, "{vit.heads} %s: no tensor tells the attention heads of a transformer of width %d%s, "
                          "which are no divisor of it here (%d); --heads tells them", path, i->image.width,

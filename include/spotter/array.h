@@ -66,6 +66,21 @@ typedef enum { SPOT_PILLOW_13, SPOT_PILLOW_12 } spot_pillow;
 
 typedef struct { int exif, pillow; } spot_picture_reading;
 
+/* How the bytes of a picture become the input of a network: (byte / scale - mean) / std by channel, in fp32. All zero: as the
+ * network has it, by its file or by custom: 255 and ImageNet's numbers; a CLIP has its own. */
+typedef enum { SPOT_INTERPOLATION_OWN, SPOT_INTERPOLATION_BILINEAR, SPOT_INTERPOLATION_BICUBIC } spot_interpolation;
+
+typedef struct {
+    const char *mean, *std;        /* "0.5", or "0.485,0.456,0.406" of red, green and blue; NULL or "": the network's own */
+    double scale;                  /* by which bytes are divided first; 0: 255; 1: they stay as they are */
+    int    interpolation;          /* of resizing; OWN: bilinear, bicubic for a CLIP and a ViT */
+    bool   resizes, crops;         /* the caller has chosen `resize` or `crop`, which stand beside this struct: then they hold
+                                    * for a CLIP and a ViT, too, which otherwise have sizes of their own */
+} spot_picture_input;
+
+/* A value of `resize`: the whole picture is squeezed to the square of `crop` pixels, whatever its shape. */
+#define SPOT_SQUEEZE (-1)
+
 #ifdef __cplusplus
 }
 #endif

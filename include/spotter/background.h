@@ -108,6 +108,7 @@ typedef struct {
     const char *identity;          /* the program's name, under which its results are stored; "": it is known by its answers */
     const char *classes;           /* text: a line for each output, the class; "": the classes in order */
     double reliance;               /* planted reliance on the background, 0 to 1; NaN (-1 in a config): not known */
+    spot_picture_input input;      /* mean, std and scale (array.h) */
 } spot_background_model;
 
 /* Where the reliance of models on the background is known. PLANTED: the chance rho with which training showed a model the

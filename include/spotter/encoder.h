@@ -77,6 +77,7 @@ typedef struct {
     spot_clip_use use;                         /* spot_clip_open has and tells these towers alone */
     spot_precision precision;                  /* of weights and products; SPOT_BF16 on the CPU needs AVX512-BF16 (conv.h) */
     int rows;                                  /* tokens of a batch, at least one picture or text; 0: 8,192, on a GPU 32,768 */
+    spot_picture_input input;                  /* mean, std and scale; spot_encoder_open takes those of its own options */
 } spot_clip_options;
 
 typedef struct {
@@ -95,7 +96,7 @@ typedef struct {
     int  dim;                                  /* numbers of an embedding */
     spot_clip_tower image, text;
     int  side, patch;                          /* pictures are (side, side); patches (patch, patch) */
-    float mean[3], std[3];                     /* of pixels / 255: the config's, or OpenAI's, which nearly all models have */
+    spot_pixel_rule pixels;                    /* the caller's, the config's, or OpenAI's, which nearly all models have */
     int  context, vocabulary;                  /* the most ids of a text; ids are below vocabulary */
     spot_clip_end end;
     int  end_id;
@@ -148,9 +149,12 @@ typedef struct {
     spot_clip_options clip;        /* CLIP: for facts that no tensor and no config tells; `use` does not change the name */
     const char *vocabulary;        /* CLIP's texts: file or folder of the tokenizer; NULL: the folder of the weights */
     bool   cut;                    /* a text that is too long is cut, and a warning counts such; false: SPOT_INPUT */
-    int    resize, crop;           /* ResNet: shorter side, then central square; 256, 224; resize 0: none */
+    int    resize, crop;           /* ResNet, program: shorter side, then central square; 256, 224; resize 0: none,
+                                    * SPOT_SQUEEZE: whole pictures; of a CLIP or a ViT where input says so, and
+                                    * crop is its side */
     size_t memory;                 /* most bytes for decoding pictures; 0: 2 GB */
     spot_picture_reading reading;  /* of pictures: array.h */
+    spot_picture_input input;      /* as in predictor.h, and how pictures are resized */
 } spot_encoder_options;
 
 typedef struct {
@@ -177,6 +181,9 @@ spot_status spot_encoder_open (spot_ctx *c, spot_encoder **e, const char *path, 
 void        spot_encoder_close(spot_ctx *c, spot_encoder *e);
 
 const spot_encoder_info *spot_encoder_about(const spot_encoder *e);
+
+/* Logs one line: how pictures enter the network, and `options`, by which that changes. Nothing of neutral. */
+void spot_encoder_say_input(spot_ctx *c, const spot_encoder *e, const char *options);
 
 /* SPOT_INPUT for a program that answers without embeddings. */
 spot_status spot_encoder_check_features(spot_ctx *c, const spot_encoder *e);

@@ -85,6 +85,7 @@ typedef struct {
     double least_elevation, most_elevation;    /* of the training views (paper, 4.4): -90, 90 */
     int    limits;                 /* of the planted region: a training render in it gets the next class; 0: none */
     spot_examine_limit *limit;
+    spot_picture_input input;      /* of weights or a command: mean, std and scale (array.h) */
 } spot_examine_model;
 
 typedef enum { SPOT_MODE_WEAKNESS, SPOT_MODE_STRENGTH } spot_examine_mode;  /* the lowest p, or the highest (4.6) */

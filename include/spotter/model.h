@@ -90,12 +90,17 @@ typedef struct {
     size_t offset, count;      /* in floats, within spot_model.value; num_batches_tracked has count 0 */
 } spot_model_tensor;
 
+/* What byte v of channel k is to a network: (v / scale - mean[k]) / std[k], each step in fp32. All zero: ImageNet's numbers, as
+ * torchvision's networks have them. */
+typedef struct { float scale, mean[3], std[3]; } spot_pixel_rule;
+
 typedef struct {
     int     arch;              /* spot_arch, or a number above: another ResNet, from a file, which runs and does not train */
     int     width, outputs;    /* outputs: rows of the head; 0: it has none */
     float  *value;             /* (floats): all tensors, torchvision's layouts (OIHW) */
     size_t  floats;
     int64_t batches_tracked;
+    spot_pixel_rule pixels;    /* of spot_model_infer; a file has none: load leaves it zero */
 } spot_model;
 
 typedef struct { double train_loss, val_loss, seconds; } spot_epoch;
@@ -202,7 +207,7 @@ spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot
 void spot_learning_by_view(spot_learning *lesson, const spot_view *view, const spot_truth *truth, const spot_model_config *cfg);
 
 /* Inference on pixels: rgb (n, size, size, 3) bytes -> logits (n, outputs) and, unless NULL, features (n, spot_model_features).
- * ImageNet normalisation; batch norm folded into the convolutions. size: a multiple of 32, for AlexNet from 64 on. */
+ * Bytes count by m->pixels; batch norm folded into the convolutions. size: a multiple of 32, for AlexNet from 64 on. */
 spot_status spot_model_infer(spot_ctx *c, spot_arena *scratch, float *logits, float *features,
                              const spot_model *m, const uint8_t *rgb, int n, int size);
 

@@ -39,6 +39,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "spotter/array.h"
 #include "spotter/ctx.h"
 
 #ifdef __cplusplus
@@ -76,6 +77,9 @@ typedef struct {
                                     * for a ViT the side of its positions */
     int    precision;              /* spot_precision (model.h) of a network of weights */
     int    batch;                  /* most pictures of a batch for a program or a function; 0: 64 */
+    spot_picture_input input;      /* mean, std and scale of weights; a model that the Python package's predictor opens gets them
+                                    * as options, and any other program or a function, whose numbers are its own, is
+                                    * SPOT_USAGE */
 } spot_predictor_options;
 
 typedef struct {

@@ -130,6 +130,7 @@ typedef struct {
     const char *weights;           /* ResNet of any depth, AlexNet or ViT, .safetensors */
     const char *classes;           /* text: a line for each output, the class's folder; "": the folders in order */
     int  resize, crop;             /* of weights, as in encoder.h */
+    spot_picture_input input;      /* of weights (array.h) */
 } spot_shift_model;
 
 typedef struct {

@@ -137,7 +137,8 @@ typedef struct {
     const char *images;        /* folder. Without embeddings: root/class/picture, classes sorted by name */
     const char *coco;          /* annotations of the pictures in `images`: every category is a class, an image may have many */
     const char *model;         /* .safetensors of a ResNet or AlexNet (torchvision's names), run on the pictures */
-    int  resize, crop;         /* pixels: shorter side, then central square; 256, 224, as torchvision; resize 0: none */
+    int  resize, crop;         /* pixels: shorter side, then central square; 256, 224, as torchvision; resize 0: none,
+                                * SPOT_SQUEEZE: whole pictures, squeezed */
     spot_picture_reading reading;      /* of the pictures; that of `encoder` is its own */
     bool skip;                 /* leave out and count unreadable pictures; false: the first one is SPOT_INPUT */
     bool skip_bad;             /* leave out and count rows that no method can use; false: the first one is SPOT_INPUT */
@@ -159,6 +160,7 @@ typedef struct {
     const spot_detection_options *detections;  /* not NULL: rows are the objects and detections of `coco` in the pictures of
                                 * `images`; features come from `embed`, or from `embeddings`, whose rows `ids` name by the ids
                                 * of spot_instances_write; without ids in its order. With neither, d is 1 and feature 0 */
+    spot_picture_input input;  /* how a picture enters `model`; that of `encoder` is its own */
 } spot_subject_files;
 
 /* Reads and checks the files. Without embeddings it runs the model, the encoder or both on the pictures. Memory and time are

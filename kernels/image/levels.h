@@ -10,24 +10,50 @@
 #include "core/stem.h"
 #include "spotter/model.h"
 
-/* (value/255 - mean[channel]) / std[channel], each step in fp32; 0 from the fourth channel on. */
-static inline SPOT_HD float spot_byte_level(unsigned value, int channel)
+/* The rule by which ImageNet's networks were trained. */
+static inline SPOT_HD spot_pixel_rule spot_imagenet_rule(void)
 {
     const float imagenet[2][3] = SPOT_IMAGENET;
+    spot_pixel_rule r;
 
-    return channel < 3 ? ((float)value / 255.0f - imagenet[0][channel]) / imagenet[1][channel] : 0;
+    r.scale = 255;
+    for (int k = 0; k < 3; k++) r.mean[k] = imagenet[0][k], r.std[k] = imagenet[1][k];
+    return r;
+}
+
+/* A rule that may be all zero, with ImageNet's in its place. */
+static inline spot_pixel_rule spot_pixel_rule_or(const spot_pixel_rule *r) { return r->scale > 0 ? *r : spot_imagenet_rule(); }
+
+/* 0 from the fourth channel on. */
+static inline SPOT_HD float spot_byte_level_by(const spot_pixel_rule *r, unsigned value, int channel)
+{
+    return channel < 3 ? ((float)value / r->scale - r->mean[channel]) / r->std[channel] : 0;
+}
+
+static inline SPOT_HD float spot_byte_level(unsigned value, int channel)
+{
+    const spot_pixel_rule r = spot_imagenet_rule();
+
+    return spot_byte_level_by(&r, value, channel);
 }
 
 /* All of them, for the CPU. */
 typedef struct { float at[256][3]; } spot_levels;
 
-static inline spot_levels spot_levels_of_bytes(void)
+static inline spot_levels spot_levels_by(const spot_pixel_rule *r)
 {
     spot_levels t;
 
     for (unsigned v = 0; v < 256; v++)
-        for (int k = 0; k < 3; k++) t.at[v][k] = spot_byte_level(v, k);
+        for (int k = 0; k < 3; k++) t.at[v][k] = spot_byte_level_by(r, v, k);
     return t;
+}
+
+static inline spot_levels spot_levels_of_bytes(void)
+{
+    const spot_pixel_rule r = spot_imagenet_rule();
+
+    return spot_levels_by(&r);
 }
 
 /* rgb (rows, size, 3): rows of an image from row y on -> their pixels in x (size, size, channels), in the precision; with 4

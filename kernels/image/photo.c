@@ -25,7 +25,7 @@ static spot_status images_cpu(spot_ctx *c, const spot_photo_set *set, const spot
 static spot_status input_cpu(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_photo_set *set,
                              const spot_image *image, int n)
 {
-    const spot_levels t = spot_levels_of_bytes();
+    const spot_levels t = spot_levels_by(&set->pixels);
     size_t size = (size_t)set->size, pixels = size * size;
     size_t stride = pixels * (size_t)channels * (precision == SPOT_BF16 ? 2 : 4);
 
@@ -60,5 +60,7 @@ spot_status spot_photo_input(spot_ctx *c, void *x, int channels, spot_precision 
                          "are possible, and %d with an even size", n, set->size, channels, SPOT_STEM);
     if (!image && n > set->pictures)
         return spot_fail(c, SPOT_INVALID, "{photo.input_count} photo.input: %d pictures of a set of %d", n, set->pictures);
-    SPOT_DISPATCH(c, photo, input, x, channels, precision, set, image, n);
+    spot_photo_set by = *set;
+    by.pixels = spot_pixel_rule_or(&set->pixels);
+    SPOT_DISPATCH(c, photo, input, x, channels, precision, &by, image, n);
 }

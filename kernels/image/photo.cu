@@ -71,7 +71,8 @@ static __global__ void __launch_bounds__(THREADS) input_kernel(T *x, const spot_
     const uint8_t *rgb = bytes_of(&set, image, number);
     T *out = x + CHANNELS * (size_t)number * pixels;
 
-    for (int k = 0; k < 3; k++) put_number(&level[256 * k + threadIdx.x], rgb ? spot_byte_level(threadIdx.x, k) : NAN);
+    for (int k = 0; k < 3; k++)
+        put_number(&level[256 * k + threadIdx.x], rgb ? spot_byte_level_by(&set.pixels, threadIdx.x, k) : NAN);
     __syncthreads();
     for (int p = first + threadIdx.x; p < end; p += THREADS) {
         pixel<T> v;

@@ -143,7 +143,7 @@ static void look(const spot_clip_info *i)
         fuzz_within(i->patch, 1, 1 << 10);
         fuzz_within(i->side, i->patch, 1 << 26);
         for (int k = 0; k < 3; k++)
-            if (!(i->std[k] > 0) || !isfinite(1 / i->std[k]) || !isfinite(i->mean[k])) abort();
+            if (!(i->pixels.std[k] > 0) || !isfinite(1 / i->pixels.std[k]) || !isfinite(i->pixels.mean[k])) abort();
     }
     if (!i->has_texts) return;
     look_at_tower(&i->text);

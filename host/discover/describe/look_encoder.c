@@ -58,6 +58,7 @@ static spot_status embed_rows(spot_ctx *c, spot_subject *s, const spot_subject_f
     int skipped = s->skipped;
 
     SPOT_TRY(plan(c, s, files, about, &p.memory));
+    spot_encoder_say_input(c, e, "--embed-mean, --embed-std, --embed-scale, --embed-interpolation, --resize, --crop, --size");
     s->head = NULL;
     if (!files->embeddings) s->feature = NULL, s->d = 0, s->blocks = 0;
     SPOT_TRY(SPOT_SUBJECT_TAKE(c, s, p.feature, (size_t)s->n * (size_t)about->dim));

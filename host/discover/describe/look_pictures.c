@@ -10,6 +10,7 @@
 #include "discover/describe/gallery.h"
 #include "discover/subject/subject_memory.h"
 #include "models/foreign_model.h"
+#include "models/picture_input.h"
 #include "models/predictor_kinds.h"
 #include "spotter/model.h"
 #include "spotter/predictor.h"
@@ -138,6 +139,8 @@ static spot_status open_network(looker *l)
     SPOT_TRY(spot_model_load(l->c, &count, &l->m, path, 0, 0));
     SPOT_TRY(spot_arena_open(l->c, &l->weights, count.peak));
     SPOT_TRY(spot_model_load(l->c, &l->weights, &l->m, path, 0, 0));
+    l->m.pixels = spot_imagenet_rule();
+    SPOT_TRY(spot_picture_input_rule(l->c, &l->m.pixels, &l->files->input));
     l->s->d = spot_model_features(l->m.arch, l->m.width);
     return SPOT_OK;
 }
@@ -148,7 +151,8 @@ static spot_status open_program(looker *l)
 {
     const bool program = spot_is_foreign(l->files->model);
     const spot_predictor_options o = { .kind = program ? SPOT_PREDICTOR_COMMAND : SPOT_PREDICTOR_WEIGHTS,
-                                       .side = l->files->crop, .command = l->files->model, .weights = l->files->model };
+                                       .side = l->files->crop, .command = l->files->model, .weights = l->files->model,
+                                       .input = l->files->input };
     const spot_predictor_info *about;
 
     SPOT_TRY(spot_predictor_open(l->c, &l->program, &o));
@@ -181,14 +185,23 @@ static spot_status open_model(looker *l)
     return SPOT_OK;
 }
 
+static void say_input(const looker *l)
+{
+    spot_input_words square;
+
+    spot_square_words(&square, l->files->resize, l->files->crop, l->batches.filter);
+    spot_picture_input_say(l->c, l->files->model, square.text, l->program ? NULL : &l->m.pixels, SPOT_INPUT_OPTIONS);
+}
+
 static spot_status take_memory(looker *l)
 {
     spot_subject *s = l->s;
     size_t n = (size_t)s->n, classes = (size_t)s->classes, bytes, most = l->files->memory, decoding;
     spot_arena count = spot_arena_counting();
+    const spot_filter filter = spot_picture_input_filter(&l->files->input, SPOT_BILINEAR);
 
     l->batches = (spot_picture_batches){ .path = s->image, .n = s->n, .batch = BATCH, .early = FIRST,
-                                         .resize = l->files->resize, .crop = l->files->crop, .filter = SPOT_BILINEAR,
+                                         .resize = l->files->resize, .crop = l->files->crop, .filter = filter,
                                          .reading = l->files->reading,
                                          .stage = "look", .skip = l->files->skip, .option = "--skip-unreadable",
                                          .skipped = &s->skipped,
@@ -200,6 +213,7 @@ static spot_status take_memory(looker *l)
     spot_log(l->c, SPOT_LOG_INFO, "%s: %d pictures of %d classes, seen by %s: takes %.0f MB, and decoding at most %.0f MB; "
              "up to %d pictures are decoded at a time, fewer where they are large", l->files->images, s->n, s->classes,
              l->files->model, (double)bytes / 1e6, (double)decoding / 1e6, l->c->threads);
+    say_input(l);
     if (most && bytes >= most)
         return spot_fail(l->c, SPOT_INPUT, "{look.memory} %s: looking takes %zu bytes of memory where %zu are allowed",
                          l->files->images, bytes, most);
@@ -226,7 +240,7 @@ spot_status spot_subject_look(spot_ctx *c, spot_subject *s, const spot_subject_f
     looker l = { .c = c, .s = s, .files = files };
     spot_status status;
 
-    if (files->crop < 1 || files->crop > SPOT_PICTURE_CROP || files->resize < 0)
+    if (files->crop < 1 || files->crop > SPOT_PICTURE_CROP || files->resize < SPOT_SQUEEZE)
         return spot_fail(c, SPOT_USAGE, "{look.crop} crop %d, resize %d: the network looks at squares of 32, 64, ... %d pixels "
                          "(224), cut from pictures whose shorter side is resized (256; 0: is left)", files->crop, files->resize,
                          SPOT_PICTURE_CROP);
