@@ -4,7 +4,7 @@
 #include "background/background_config.h"
 #include "image/blend.h"
 #include "models/foreign_model.h"
-#include "study/config_read.h"
+#include "study/config_input.h"
 #include "study/settings_key.h"
 
 enum { COARSEST = 14 };            /* pixels a side of the coarsest level, at least */
@@ -28,6 +28,7 @@ static spot_status check_models(spot_reading *r, const spot_background_config *c
         if (m->reliance < 0 && m->reliance != -1)
             return spot_refuse(r, line, "{models.reliance} models[%d].reliance is %g; it takes 0 to 1, or -1 where it is not "
                                "known", i, m->reliance);
+        SPOT_TRY(spot_refuse_input(r, line, i, m->name, &m->input, spot_program_text(m->weights, m->command)));
     }
     return SPOT_OK;
 }

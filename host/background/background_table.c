@@ -3,6 +3,7 @@
 #include "background/zoo/zoo_make.h"
 #include "image/blend.h"
 #include "map/rbf.h"
+#include "models/picture_input.h"
 #include "spotter/ontology.h"
 
 #define TEXT(type, field, most, text_, ...) SPOT_ROW(#field, TEXT, type, field, __VA_ARGS__, .hi = most, .text = text_)
@@ -127,6 +128,7 @@ static const spot_setting model[] = {
          "order", .affects = SPOT_AFFECTS_PATH),
     SPOT_ROW("reliance", REAL, spot_background_model, reliance, "planted reliance on the background, 0 to 1; -1: not known",
              SPOT_IN(-1, 1), SPOT_DEF(-1), .affects = SPOT_AFFECTS_JUDGING),
+    { .kind = SETTING_PART, .offset = offsetof(spot_background_model, input), .rows = spot_picture_input_settings },
     SPOT_END
 };
 

@@ -15,6 +15,7 @@
 #include "core/ops.h"
 #include "models/foreign_model.h"
 #include "models/output_classes.h"
+#include "models/picture_input.h"
 #include "study/frame.h"
 
 enum { MOST_TOGETHER = 16, WEIGHTS = 64000000 };       /* models; bytes of their weights */
@@ -66,7 +67,7 @@ static spot_status take_responses(spot_ctx *c, const spot_background_job *j, exa
 static spot_predictor_options program_of(const spot_background_job *j, const spot_background_model *m)
 {
     return (spot_predictor_options){ .kind = SPOT_PREDICTOR_COMMAND, .identity = m->identity, .side = j->cfg->data.size,
-                                     .command = spot_program_text(m->weights, m->command) };
+                                     .command = spot_program_text(m->weights, m->command), .input = m->input };
 }
 
 /* Whether a model is a program that is known by its answers alone. */
@@ -125,18 +126,22 @@ static spot_status open_model(spot_ctx *c, const spot_background_job *j, examine
     const spot_background_model *m = &j->cfg->model[e->unit];
     const spot_background_options *o = j->options;
     spot_predictor_options p = { .side = j->cfg->data.size, .precision = j->cfg->measure.precision };
+    spot_input_words square;
 
     if (o->function) {
         p.kind = SPOT_PREDICTOR_FUNCTION, p.function = o->function, p.user = o->user, p.identity = o->identity;
         p.outputs = o->outputs, p.dim = o->dim, p.channels = o->channels;
     } else if (*spot_program_text(m->weights, m->command)) p = program_of(j, m);
-    else p.kind = SPOT_PREDICTOR_WEIGHTS, p.weights = m->weights;
+    else p.kind = SPOT_PREDICTOR_WEIGHTS, p.weights = m->weights, p.input = m->input;
     e->look.name = m->name;
     SPOT_TRY(spot_output_classes(c, &e->class_of, &e->outputs, m->classes, m->name, j->suite->class_name, j->suite->classes));
     SPOT_TRY(spot_predictor_open(c, &e->look.predictor, &p));
     SPOT_TRY(spot_output_check(c, spot_predictor_about(e->look.predictor)->outputs, e->class_of, e->outputs, m->classes,
                                m->name, j->suite->classes));
     e->look.class_of = e->class_of;
+    if (!o->function && !j->cfg->zoo.models)       /* planted networks are known */
+        spot_picture_input_say_by(c, m->name, spot_square_words(&square, 0, p.side, SPOT_BILINEAR), &m->input,
+                                  p.kind == SPOT_PREDICTOR_COMMAND, SPOT_INPUT_SETTINGS);
     if (is_nameless(j, e->unit)) SPOT_TRY(know_program(c, j, e));
     return take_responses(c, j, e);
 }

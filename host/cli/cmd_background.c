@@ -26,8 +26,7 @@ static const cli_row table[] = {
     { "follow-links", 0, NULL, CLI_ON, CLI_AT(links),
       .help = "pictures that --coco names may lie outside --images, behind symbolic links" },
     { "backgrounds", 0, "FOLDER", CLI_TEXT, CLI_AT(backgrounds), .most = 511, .help = "backgrounds, pictures at any depth" },
-    CLI_MODEL_ROWS(model, 0, "ResNet of any depth, AlexNet or ViT in .safetensors (torchvision's names); it gets pictures less "
-                   "ImageNet's mean, by its deviation"),
+    CLI_MODEL_ROWS(model, 0, "ResNet of any depth, AlexNet or ViT in .safetensors (torchvision's names)"),
     { "classes", 0, "FILE", CLI_TEXT, CLI_AT(classes), .most = 511, .otherwise = "the folders of the pictures, in order",
       .help = "text with the class of each output, a line each" },
     { "n",       'n', "N", CLI_INT, CLI_AT(n), 1, SPOT_MAX_BACKGROUNDS, .preset = "32",
@@ -76,7 +75,7 @@ static spot_status fill_config(spot_ctx *c, void *config, void *flags)
     cfg->suite.n = o->n;
     o->own = (spot_background_model){ .name = "model", .weights = cli_word(o->model.file),
                                       .command = cli_word(o->model.predict), .identity = cli_word(o->model.identity),
-                                      .classes = cli_word(o->classes), .reliance = -1 };
+                                      .classes = cli_word(o->classes), .reliance = -1, .input = o->model.input };
     cfg->model = &o->own;
     cfg->models = 1;
     return SPOT_OK;

@@ -35,7 +35,7 @@ typedef struct {
     spot_describe_files describe;
     const char *predict, *rows, *cls, *method, *merges, *model_name[CLI_PAGE_MODELS];
     uint64_t seed[MOST_SEEDS];
-    int seeds, top, least, chance;
+    int seeds, top, least, chance, size;
     double holdout, level;
     bool report, fit, proof, replace;
     int fail_on;
@@ -104,8 +104,8 @@ static const cli_row table[] = {
     { "images",     0,   "DIR",   CLI_TEXT, CLI_AT(files.images), .flags = CLI_ROWS_PATH,
       .help = "folder of pictures; without --embeddings, DIR/class/picture are the rows" },
     { "model",      0,   "FILE",  CLI_TEXT, CLI_AT(files.model), .flags = CLI_ROWS_MODEL,
-      .help = "classifier for the pictures: ResNet of any depth, AlexNet (torchvision's names) or ViT (timm's) in .safetensors "
-              "for pictures with ImageNet's mean and deviation" CLI_OTHER_MODELS },
+      .help = "classifier for the pictures: ResNet of any depth, AlexNet (torchvision's names) or ViT (timm's) in .safetensors"
+              CLI_OTHER_MODELS },
     CLI_PREDICT_ROW(0, predict, CLI_MORE),
     { "coco",       0,   "FILE",  CLI_TEXT, CLI_AT(files.coco), .flags = CLI_ROWS_PATH | CLI_MORE,
       .help = "COCO annotations of the pictures in --images; each category is a class" },
@@ -116,6 +116,11 @@ static const cli_row table[] = {
       .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
     { "crop",       0,   "N",     CLI_INT, CLI_AT(files.crop), 1, 16384, .preset = "224", .flags = CLI_ROWS | CLI_MORE,
       .help = "pixels of the square in the middle of a picture" },
+    CLI_SIZE_ROW(size, CLI_ROWS | CLI_MORE),
+    CLI_SQUARE_ROWS("", files.input, "", CLI_ROWS | CLI_MORE),
+    CLI_INPUT_ROWS("", files.input, "", CLI_ROWS | CLI_MORE),
+    CLI_INPUT_ROWS("embed-", encoder.o.input, "; of --embed", CLI_ROWS | CLI_MORE),
+    CLI_SQUARE_ROWS("embed-", encoder.o.input, "; of --embed", CLI_ROWS | CLI_MORE),
     CLI_READING_ROWS(files.reading, CLI_ROWS | CLI_MORE),
     { "skip-unreadable", 0, NULL, CLI_ON, CLI_AT(files.skip), .flags = CLI_ROWS | CLI_MORE,
       .help = "pictures that cannot be read are left out and counted" },
@@ -214,6 +219,19 @@ static void check_classifier(const struct argp_state *state, const spot_subject_
     if (f->coco && !f->images) argp_error(state, "--coco annotates pictures; give their folder with --images DIR");
 }
 
+/* --resize, --crop and --size hold for --model, and without one for --embed. */
+static void check_input(const struct argp_state *state, discover_flags *o)
+{
+    spot_picture_input *of = &o->encoder.o.input;
+
+    cli_input_check(state, &o->files.input, o->files.model);
+    of->resizes = o->files.input.resizes && !o->files.model;
+    of->crops = o->files.input.crops && !o->files.model;
+    if (!o->files.embed && (of->mean || of->std || of->scale || of->interpolation))
+        argp_error(state, "--embed-mean, --embed-std, --embed-scale and --embed-interpolation are of --embed, which is "
+                   "missing");
+}
+
 static void check_options(const struct argp_state *state, void *input)
 {
     static const char *const of_proof[] = { "chance", "holdout", "level" };
@@ -222,6 +240,8 @@ static void check_options(const struct argp_state *state, void *input)
 
     o->files.model = cli_model_text(state, f->model, o->predict);
     if (!cli_detector_check(state, &o->detector, f)) check_classifier(state, f);
+    cli_square_check(state, o->size, &o->files.resize, &o->files.crop, &o->files.input);
+    check_input(state, o);
     if (o->describe.words && !o->describe.encoder && !o->describe.word_embeddings && !f->embed)
         argp_error(state, "--words need an encoder: --describe clip.safetensors, or their features: --word-embeddings");
     if (o->describe.encoder && o->describe.word_embeddings)

@@ -11,6 +11,7 @@
 #include "cli/study_command.h"
 #include "formats/picture.h"
 #include "models/idle_cores.h"
+#include "models/picture_input.h"
 #include "study/kept_encoder.h"
 
 typedef struct {
@@ -18,6 +19,7 @@ typedef struct {
     cli_encoder encoder;
     cli_embed_input in;
     const char *model, *predict, *out;
+    int size;
     bool half, skip, json;
     cli_embed_force force;
 } embed_flags, cli_flags;
@@ -39,9 +41,13 @@ static const cli_row table[] = {
     { "follow-links", 0, NULL, CLI_ON, CLI_AT(in.links),
       .help = "pictures that --coco names may lie outside --images, behind symbolic links" },
     { "resize", 0,   "N",    CLI_INT, CLI_AT(encoder.o.resize), 0, 16384, .preset = "256",
-      .help = "ResNet: pixels of a picture's shorter side before the crop; 0: as it is" },
+      .help = "pixels of a picture's shorter side before the crop; 0: as it is; without the option a CLIP or ViT takes its own "
+              "side" },
     { "crop",   0,   "N",    CLI_INT, CLI_AT(encoder.o.crop), 1, 16384, .preset = "224",
-      .help = "ResNet: pixels of the square in the middle of a picture" },
+      .help = "pixels of the square in the middle of a picture; a CLIP or ViT has the one that its file tells" },
+    CLI_SIZE_ROW(size, 0),
+    CLI_SQUARE_ROWS("", encoder.o.input, "", 0),
+    CLI_INPUT_ROWS("", encoder.o.input, "", 0),
     CLI_READING_ROWS(encoder.o.reading, 0),
     CLI_ENCODER_TEXT_ROWS("", encoder),
     { "replace", 0,  NULL,   CLI_ON, CLI_AT(force.replace), .help = "overwrite files with the names of the output" },
@@ -60,6 +66,7 @@ static void check_options(const struct argp_state *state, void *input)
     o->model = cli_model_text(state, o->model, o->predict);
     if (!o->model) argp_error(state, "--model FILE is missing; for example: --model clip.safetensors");
     if (!in->images && !in->texts && !in->coco) argp_error(state, "no input; give --images DIR, --texts FILE or --coco FILE");
+    cli_square_check(state, o->size, &o->encoder.o.resize, &o->encoder.o.crop, &o->encoder.o.input);
     if (in->texts && (in->images || in->coco)) argp_error(state, "--texts does not go with pictures; run the command for each");
 }
 
@@ -135,6 +142,7 @@ static void log_plan(spot_ctx *c, const job *j)
              j->rows.path ? "pictures" : "texts", j->o->model, j->about.name, j->part.dim, takes,
              j->rows.path ? ", and decoding at most " : "", j->rows.path ? decoding : "",
              j->rows.path ? " where pictures are huge" : "");
+    if (j->rows.path) spot_encoder_say_input(c, j->encoder, SPOT_INPUT_OPTIONS);
 }
 
 static spot_status open_job(spot_ctx *c, job *j)

@@ -59,6 +59,7 @@ static spot_status fill_config(spot_ctx *c, void *config, void *flags)
     o->own = spot_examine_outside_model("model");
     o->own.weights = cli_word(o->model.file), o->own.command = cli_word(o->model.predict);
     o->own.identity = cli_word(o->model.identity), o->own.classes = cli_word(o->classes);
+    o->own.input = o->model.input;
     cfg->model = &o->own;
     cfg->models = 1;
     return spot_examine_complete(c, cfg);

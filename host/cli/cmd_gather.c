@@ -18,7 +18,7 @@ typedef struct {
     cli_encoder encoder;
     spot_claim_model model;
     const char *found, *text, *images, *weights, *label, *run, *out, *judge;
-    int ec, slice, word, most, seed;
+    int ec, slice, word, most, seed, size;
     double level;
     bool json;
 } gather_flags, cli_flags;
@@ -61,8 +61,7 @@ static const cli_row table[] = {
               "`groups`, which --judge takes. With --judge: another column of its table" },
     { .kind = CLI_HEADING, .help = "A classifier that is measured at once:" },
     { "model",   'm', "FILE", CLI_TEXT, CLI_AT(model.model), .most = 1000,
-      .help = "ResNet of any depth, AlexNet or ViT in .safetensors, for pictures with ImageNet's mean and deviation"
-              CLI_OTHER_MODELS },
+      .help = "ResNet of any depth, AlexNet or ViT in .safetensors" CLI_OTHER_MODELS },
     { "predict", 'p', "COMMAND", CLI_TEXT, CLI_AT(model.predict), .most = 1000,
       .help = "program that reads pictures and writes logits: any classifier (include/spotter/predictor.h)" },
     { "probs",   0,   "P",    CLI_TEXT, CLI_AT(model.probs), .most = 1000,
@@ -75,6 +74,9 @@ static const cli_row table[] = {
       .help = "pixels of a picture's shorter side before the crop; 0: as it is" },
     { "crop",    0,   "N",    CLI_INT, CLI_AT(model.crop), 1, 4096, .preset = "224",
       .help = "pixels of the square in the middle of a picture" },
+    CLI_SIZE_ROW(size, 0),
+    CLI_SQUARE_ROWS("", model.input, "", 0),
+    CLI_INPUT_ROWS("", model.input, "", 0),
     CLI_READING_ROWS(model.reading, 0),
     { .kind = CLI_HEADING, .help = "The test:" },
     { "level",   0,   "X",    CLI_REAL, CLI_AT(level), 0.000001, 0.5, .flags = CLI_SHOWN,
@@ -94,6 +96,7 @@ static void check_model(const struct argp_state *state, const gather_flags *o)
 
     if (!!m->model + !!m->predict + !!m->probs > 1)
         argp_error(state, "--model, --predict and --probs all say what the classifier answers; give one of them");
+    cli_input_check(state, &m->input, m->model || m->predict);
     if (m->ids && !m->probs && !m->groups) argp_error(state, "--ids names the rows of --probs or --groups, which are missing");
     if (m->groups && o->run) argp_error(state, "--groups is of pictures that exist; drawn images are alone");
     if (m->classes && !measures(o)) argp_error(state, "--classes names the outputs of --model, --predict or --probs");
@@ -104,7 +107,7 @@ static void check_model(const struct argp_state *state, const gather_flags *o)
 
 static void check_options(const struct argp_state *state, void *input)
 {
-    const gather_flags *o = input;
+    gather_flags *o = input;
     const bool makes = o->run || o->found || o->text || (o->images && !o->judge) || o->weights || o->out || o->slice || o->label
                     || measures(o);
 
@@ -116,6 +119,7 @@ static void check_options(const struct argp_state *state, void *input)
         argp_error(state, "say with --slice which slice of %s is tested; spotter gather %s lists them", o->found, o->found);
     if (o->found && !o->slice) return;
     check_model(state, o);
+    cli_square_check(state, o->size, &o->model.resize, &o->model.crop, &o->model.input);
     if (o->run && (o->images || o->weights || cli_is_given(state, "word")))
         argp_error(state, "--run draws images by their attributes; --images, --encoder and --word do not go with it");
     if (!o->run && cli_is_given(state, "ec")) argp_error(state, "--ec is the number of an EC in a run: --run DIR");

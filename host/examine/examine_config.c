@@ -6,7 +6,8 @@
 
 #include "examine/examine_config.h"
 #include "models/foreign_model.h"
-#include "study/config_read.h"
+#include "models/picture_input.h"
+#include "study/config_input.h"
 
 /* ---- ranges and points ---- */
 
@@ -107,6 +108,7 @@ static spot_status check_model(spot_reading *r, const spot_examine_config *cfg, 
     if (m->identity[0] && !m->command[0] && !spot_is_foreign(m->weights))
         return spot_refuse(r, line, "{models.identity} models[%d], \"%s\", has an identity, which names the program of a "
                            "command, and it has no command", i, m->name);
+    SPOT_TRY(spot_refuse_input(r, line, i, m->name, &m->input, spot_program_text(m->weights, m->command)));
     if (m->weights[0] || m->command[0]) {
         if (cfg->objects.choice == SPOT_OBJECTS_TRAINED)
             return spot_refuse(r, line, "objects.choice trained is about networks that are trained here, and models[%d], "
@@ -117,6 +119,9 @@ static spot_status check_model(spot_reading *r, const spot_examine_config *cfg, 
     if (!is_file_name(m->name))
         return spot_refuse(r, line, "{models.name} models[%d].name is \"%s\"; it names a file and takes letters, digits, "
                            "\".\", \"-\" and \"_\"", i, m->name);
+    if (spot_picture_input_is_given(&m->input))
+        return spot_refuse(r, line, "{models.input_trained} models[%d], \"%s\", is trained here, on ImageNet's numbers; mean, "
+                           "std and scale are for other models", i, m->name);
     if (m->classes[0]) return spot_refuse(r, line, "models[%d], \"%s\", is trained here on the study's classes; classes is for "
                                           "other models", i, m->name);
     if (!(m->least_elevation < m->most_elevation))

@@ -9,6 +9,7 @@
 #include "core/device.h"
 #include "models/foreign_model.h"
 #include "models/output_classes.h"
+#include "models/picture_input.h"
 #include "store/contents.h"
 
 /* ---- the model ---- */
@@ -32,6 +33,7 @@ spot_status spot_examine_model_hash(spot_ctx *c, char hash[33], const spot_exami
     else if (!function) k = spot_key_join(k, "command", program, strlen(program));
     else if (from->options->identity)
         k = spot_key_join(k, "function", from->options->identity, strlen(from->options->identity));
+    if (!function) k = spot_picture_input_join(k, &from->model->input, *program);
     spot_key_text(hash, k);
     return SPOT_OK;
 }
@@ -44,8 +46,9 @@ static spot_status open_predictor(spot_ctx *c, spot_examine_looker *l, const spo
     if (o->function) {
         p.kind = SPOT_PREDICTOR_FUNCTION, p.function = o->function, p.user = o->user, p.identity = o->identity;
         p.outputs = o->outputs;
-    } else if (from->path[0]) p.kind = SPOT_PREDICTOR_WEIGHTS, p.weights = from->path;
+    } else if (from->path[0]) p.kind = SPOT_PREDICTOR_WEIGHTS, p.weights = from->path, p.input = from->model->input;
     else {
+        p.input = from->model->input;
         p.kind = SPOT_PREDICTOR_COMMAND, p.identity = from->model->identity;
         p.command = spot_program_text(from->model->weights, from->model->command);
     }

@@ -20,7 +20,8 @@ bool spot_examine_is_nameless(const spot_examine_source *from)
 bool spot_examine_is_program(spot_ctx *c, spot_known_program *k, const spot_examine_source *from, int side, const char *dir,
                              const char *identity)
 {
-    const spot_predictor_options o = { .kind = SPOT_PREDICTOR_COMMAND, .command = program_of(from), .side = side };
+    const spot_predictor_options o = { .kind = SPOT_PREDICTOR_COMMAND, .command = program_of(from), .side = side,
+                                       .input = from->model->input };
     spot_predictor *p;
 
     if (!spot_examine_is_nameless(from)) return true;

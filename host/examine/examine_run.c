@@ -15,6 +15,7 @@
 #include "examine/failure_parts.h"
 #include "models/foreign_model.h"
 #include "models/idle_cores.h"
+#include "models/picture_input.h"
 #include "study/run_log.h"
 
 enum { TOGETHER = 256 };           /* objects that are searched together, at most */
@@ -141,6 +142,17 @@ static void name_values(run *v, const spot_examine_source *from)
     else memcpy(v->key, v->hash, sizeof v->key);
 }
 
+/* Of a function or a network that is trained here nothing is to say. */
+static void say_input(spot_ctx *c, const run *v, const spot_examine_source *from)
+{
+    const spot_examine_model *m = from->model;
+    spot_input_words square;
+
+    if (v->options->function || spot_examine_is_trained(m)) return;
+    spot_picture_input_say_by(c, m->name, spot_square_words(&square, 0, v->cfg->render.size, SPOT_BILINEAR), &m->input,
+                              *spot_program_text(m->weights, m->command), SPOT_INPUT_SETTINGS);
+}
+
 /* Opens a model and chooses its objects. */
 static spot_status open_model(spot_ctx *c, run *v, int model)
 {
@@ -157,6 +169,7 @@ static spot_status open_model(spot_ctx *c, run *v, int model)
     v->open = model;
     SPOT_TRY(spot_examine_model_hash(c, v->hash, &from, &v->pictures, &v->store));
     SPOT_TRY(spot_examine_looker_open(c, &v->look, &from, &v->objects, &v->pictures));
+    say_input(c, v, &from);
     SPOT_TRY(spot_examine_know(c, &v->program[model], &viewer, &from, v->options->place.out));
     name_values(v, &from);
     entry = malloc((size_t)objects * sizeof *entry);

@@ -1,6 +1,7 @@
 /* examine_table.c - the settings of an examination. */
 #include "examine/examine_config.h"
 #include "examine/examiners.h"
+#include "models/picture_input.h"
 #include "spotter/model.h"
 
 #define TEXT(type, field, most, text_, ...) SPOT_ROW(#field, TEXT, type, field, __VA_ARGS__, .hi = most, .text = text_)
@@ -143,6 +144,7 @@ static const spot_setting model[] = {
     TEXT(spot_examine_model, classes, 512, "",
          "text with the class of each output, a line each; by default all classes in order",
          .affects = SPOT_AFFECTS_PATH),
+    { .kind = SETTING_PART, .offset = offsetof(spot_examine_model, input), .rows = spot_picture_input_settings },
     S("arch",      NAME, arch,      "network that is trained", SPOT_ONE_OF("resnet18", "resnet34", "alexnet")),
     S("width",     INT,  width,     "channels of the first stage", SPOT_IN(16, 256), .unit = 16, SPOT_DEF(16)),
     S("batch",     INT,  batch,     "renders of a training step", SPOT_IN(2, 4096), SPOT_DEF(64)),

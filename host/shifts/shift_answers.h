@@ -25,6 +25,7 @@ typedef struct {
 /* A model that looks. */
 typedef struct {
     char name[32];             /* its encoder's; "": the model has a table */
+    spot_filter filter;        /* of the squares that it looks at */
     int  outputs;
     int *index;                /* (outputs): words; NULL: the classes in order */
 } spot_shift_network;

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "models/foreign_model.h"
+#include "models/picture_input.h"
 #include "shifts/shift_programs.h"
 
 /* ---- hashes ---- */
@@ -52,6 +53,7 @@ spot_status spot_shift_inputs_hash(spot_ctx *c, char hash[33], const spot_shifts
         const spot_shift_model *v = &cfg->model[m];
         k = spot_key_join(k, "model", v->name, strlen(v->name));
         SPOT_TRY(hash_model(c, &k, cfg, programs, v));
+        k = spot_picture_input_join(k, &v->input, spot_is_foreign(v->weights));
         if (v->classes[0]) SPOT_TRY(spot_shift_hash_file(c, &k, v->classes));
         SPOT_TRY(spot_check_stop(c));
     }

@@ -11,6 +11,7 @@
 
 #include "base/greatest.h"
 #include "models/foreign_model.h"
+#include "models/picture_input.h"
 #include "shifts/shift_answers.h"
 #include "spotter/encoder.h"
 #include "worlds/picture_batches.h"
@@ -24,6 +25,7 @@ typedef struct {
     spot_shift_unit_answers   *u;
     int      from, n;
     int      resize, crop;
+    spot_filter filter;
     uint8_t *rgb;              /* (n, crop, crop, 3); NULL: not decoded yet */
 } piece;
 
@@ -53,7 +55,11 @@ static spot_status open_network(spot_ctx *c, spot_shift_answers *a, int model)
     SPOT_TRY(spot_shift_outputs(c, &a->words, &k->index, &k->outputs, m));
     SPOT_TRY(spot_shift_model_open(c, &e, a->programs, a->cfg, m));
     s = check_network(c, m, spot_encoder_about(e), k->outputs);
+    if (s == SPOT_OK && !a->cfg->plant.pictures)       /* planted networks are known */
+        spot_encoder_say_input(c, e, SPOT_INPUT_SETTINGS ", resize, crop, interpolation");
     if (s == SPOT_OK) memcpy(k->name, spot_encoder_about(e)->name, sizeof k->name);
+    k->filter = spot_picture_input_filter(&m->input, spot_encoder_about(e)->kind == SPOT_ENCODER_VIT ? SPOT_BICUBIC
+                                                                                                     : SPOT_BILINEAR);
     spot_shift_model_give(c, e, a->programs);
     return s;
 }
@@ -148,7 +154,7 @@ static spot_status decode_piece(spot_ctx *c, piece *v)
 {
     char **path = spot_shift_paths(v->p, v->from, v->n);
     const spot_picture_batches b = { .path = path, .n = v->n, .batch = 64, .resize = v->resize, .crop = v->crop,
-                                     .filter = SPOT_BILINEAR, .reading = v->a->cfg->data.reading, .take = take_batch,
+                                     .filter = v->filter, .reading = v->a->cfg->data.reading, .take = take_batch,
                                      .user = v };
     spot_status s;
 
@@ -240,29 +246,34 @@ static spot_status answer_piece(spot_ctx *c, piece *v, int model)
     return SPOT_OK;
 }
 
-/* Whether a model before this one has its shape. */
-static bool shape_is_done(const spot_shifts_config *cfg, int model)
+/* Whether both look at the same squares of a picture. */
+static bool is_same_shape(const spot_shift_answers *a, int one, int other)
 {
-    const spot_shift_model *m = &cfg->model[model];
+    const spot_shift_model *m = &a->cfg->model[one], *o = &a->cfg->model[other];
 
+    return m->resize == o->resize && m->crop == o->crop && a->network[one].filter == a->network[other].filter;
+}
+
+static bool shape_is_done(const spot_shift_answers *a, int model)
+{
     for (int k = 0; k < model; k++)
-        if (cfg->model[k].weights[0] && cfg->model[k].resize == m->resize && cfg->model[k].crop == m->crop) return true;
+        if (a->cfg->model[k].weights[0] && is_same_shape(a, k, model)) return true;
     return false;
 }
 
-/* All models of one shape, piece by piece. */
-static spot_status look_in_shape(spot_ctx *c, spot_shift_answers *a, int unit, int resize, int crop)
+/* All models that look at the squares of model `like`, piece by piece. */
+static spot_status look_in_shape(spot_ctx *c, spot_shift_answers *a, int unit, int like)
 {
+    const spot_shift_model *shape = &a->cfg->model[like];
     const spot_shift_pictures *p = a->unit[unit].pictures;
-    const int size = piece_size(crop);
+    const int size = piece_size(shape->crop);
     spot_status s = SPOT_OK;
 
     for (int from = 0; from < p->list.n && s == SPOT_OK; from += size) {
         piece v = { .a = a, .p = p, .u = &a->unit[unit], .from = from, .n = p->list.n - from < size ? p->list.n - from : size,
-                    .resize = resize, .crop = crop };
+                    .resize = shape->resize, .crop = shape->crop, .filter = a->network[like].filter };
         for (int m = 0; m < a->cfg->models && s == SPOT_OK; m++) {
-            const spot_shift_model *k = &a->cfg->model[m];
-            if (k->weights[0] && k->resize == resize && k->crop == crop) s = answer_piece(c, &v, m);
+            if (a->cfg->model[m].weights[0] && is_same_shape(a, m, like)) s = answer_piece(c, &v, m);
         }
         free(v.rgb);
     }
@@ -272,7 +283,7 @@ static spot_status look_in_shape(spot_ctx *c, spot_shift_answers *a, int unit, i
 spot_status spot_shift_answers_look(spot_ctx *c, spot_shift_answers *a, int unit)
 {
     for (int m = 0; m < a->cfg->models; m++)
-        if (a->cfg->model[m].weights[0] && !shape_is_done(a->cfg, m))
-            SPOT_TRY(look_in_shape(c, a, unit, a->cfg->model[m].resize, a->cfg->model[m].crop));
+        if (a->cfg->model[m].weights[0] && !shape_is_done(a, m))
+            SPOT_TRY(look_in_shape(c, a, unit, m));
     return SPOT_OK;
 }

@@ -8,7 +8,7 @@ spot_encoder_options spot_shift_model_options(const spot_shifts_config *cfg, con
 {
     spot_encoder_options o = spot_encoder_defaults();
 
-    o.resize = m->resize, o.crop = m->crop, o.reading = cfg->data.reading;
+    o.resize = m->resize, o.crop = m->crop, o.reading = cfg->data.reading, o.input = m->input;
     return o;
 }
 

@@ -1,10 +1,12 @@
 /* shifts_table.c - the settings of shifts, and checks that involve several of them. */
 #include <string.h>
 
+#include "models/foreign_model.h"
+#include "models/picture_input.h"
 #include "shifts/plant_make.h"
 #include "shifts/shifts_config.h"
 #include "spotter/encoder.h"
-#include "study/config_read.h"
+#include "study/config_input.h"
 #include "study/settings_key.h"
 
 #define TEXT(type, field, most, text_, ...) SPOT_ROW(#field, TEXT, type, field, __VA_ARGS__, .hi = most, .text = text_)
@@ -110,10 +112,12 @@ static const spot_setting model[] = {
          "program:COMMAND", .affects = SPOT_AFFECTS_PATH),
     TEXT(spot_shift_model, classes, 512, "", "text with the folder of the class of each output, a line each; by default all "
          "classes in order", .affects = SPOT_AFFECTS_PATH),
-    SPOT_ROW("resize", INT, spot_shift_model, resize, "pixels of a picture's shorter side, for weights; 0: as it is",
-             SPOT_IN(0, 16384), SPOT_DEF(256)),
+    SPOT_ROW("resize", INT, spot_shift_model, resize, "pixels of a picture's shorter side, for weights; 0: as it is; "
+             "-1: the whole picture is squeezed to crop", SPOT_IN(SPOT_SQUEEZE, 16384), SPOT_DEF(256)),
     SPOT_ROW("crop", INT, spot_shift_model, crop, "pixels of the square in the middle, for weights", SPOT_IN(1, 4096),
              SPOT_DEF(224)),
+    { .kind = SETTING_PART, .offset = offsetof(spot_shift_model, input), .rows = spot_picture_input_settings },
+    { .kind = SETTING_PART, .offset = offsetof(spot_shift_model, input), .rows = spot_picture_resizing_settings },
     SPOT_END
 };
 
@@ -180,6 +184,7 @@ static spot_status check_models(spot_reading *r, const spot_shifts_config *cfg, 
         if (!m->predictions[0] == !m->weights[0])
             return spot_refuse(r, line, "{models.answers} models[%d], \"%s\", takes either predictions, a table, or weights, "
                                "which look at the pictures", i, m->name);
+        SPOT_TRY(spot_refuse_input(r, line, i, m->name, &m->input, spot_is_foreign(m->weights) ? m->weights : ""));
     }
     return SPOT_OK;
 }

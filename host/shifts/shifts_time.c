@@ -83,7 +83,7 @@ static spot_status time_networks(spot_ctx *c, const spot_shifts_config *cfg, run
     for (int m = 0; m < cfg->models; m++) {
         spot_encoder_options o = spot_encoder_defaults();
         if (!cfg->model[m].weights[0]) continue;
-        o.resize = cfg->model[m].resize, o.crop = cfg->model[m].crop;
+        o.resize = cfg->model[m].resize, o.crop = cfg->model[m].crop, o.input = cfg->model[m].input;
         side = o.crop > side ? o.crop : side;
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(time_network(c, cfg->model[m].weights, &o, pace));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/foreign_model.h"
+#include "models/picture_input.h"
 #include "store/contents.h"
 
 spot_status spot_model_inputs(spot_ctx *c, char hash[33], const spot_background_model *m, const char *identity,
@@ -20,6 +21,7 @@ spot_status spot_model_inputs(spot_ctx *c, char hash[33], const spot_background_
     }
     if (m->identity[0]) k = spot_key_join(k, "program", m->identity, strlen(m->identity));
     else k = spot_key_join(k, "command", program, strlen(program));
+    k = spot_picture_input_join(k, &m->input, *program);
     if (identity) k = spot_key_join(k, "function", identity, strlen(identity));
     spot_key_text(hash, k);
     return SPOT_OK;

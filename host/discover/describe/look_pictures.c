@@ -198,7 +198,8 @@ static spot_status take_memory(looker *l)
     spot_subject *s = l->s;
     size_t n = (size_t)s->n, classes = (size_t)s->classes, bytes, most = l->files->memory, decoding;
     spot_arena count = spot_arena_counting();
-    const spot_filter filter = spot_picture_input_filter(&l->files->input, SPOT_BILINEAR);
+    const bool vit = !spot_is_foreign(l->files->model) && spot_predictor_is_vit(l->files->model);
+    const spot_filter filter = spot_picture_input_filter(&l->files->input, vit ? SPOT_BICUBIC : SPOT_BILINEAR);
 
     l->batches = (spot_picture_batches){ .path = s->image, .n = s->n, .batch = BATCH, .early = FIRST,
                                          .resize = l->files->resize, .crop = l->files->crop, .filter = filter,
