@@ -191,7 +191,7 @@ static inline void world_room(spot_background_config *cfg, int n)
     cfg->model = spot_memory_take(&cfg->memory, (size_t)n * sizeof *cfg->model);
     cfg->encoder = spot_memory_take(&cfg->memory, (size_t)n * sizeof *cfg->encoder);
     for (int i = 0; i < n; i++) {
-        cfg->model[i] = (spot_background_model){ "", "", "", "", "", -1 };
+        cfg->model[i] = (spot_background_model){ "", "", "", "", "", -1, { 0 } };
         cfg->encoder[i] = (spot_background_encoder){ "", "", "", 1 };
     }
 }
@@ -226,7 +226,7 @@ static inline void add_weights(spot_background_config *cfg)
         CHECK_OK(&c, spot_model_take(&c, &a, &w, SPOT_ARCH_RESNET18, 16, 2));
         fill_model(&w);
         for (int k = 0; k < 2; k++) w.value[k] += 0.01f * (float)cfg->models;
-        *m = (spot_background_model){ "", "", "", "", "", -1 };
+        *m = (spot_background_model){ "", "", "", "", "", -1, { 0 } };
         m->name = check_text("weights%d", cfg->models);
         snprintf(name, sizeof name, "weights%d.safetensors", cfg->models++);
         m->weights = check_text("%s", in_world(name));

@@ -704,7 +704,7 @@ TEST(keys_and_differences)
     assert_true(!spot_config_changes(&spot_background_kind, a, b) && spot_background_key(a).hi == spot_background_key(b).hi);
     b->data.images = "elsewhere";
     b->model = spot_memory_longer(&b->memory, b->model, sizeof *b->model, b->models++, 1);
-    b->model[1] = (spot_background_model){ "second", "w", "", "", "", -1 };
+    b->model[1] = (spot_background_model){ "second", "w", "", "", "", -1, { 0 } };
     assert_true(spot_background_key(a).hi == spot_background_key(b).hi && spot_config_changes(&spot_background_kind, a, b));
     assert_false(spot_study_differs(&spot_background_study, words, sizeof words, a, b));
     b->suite.n = 16;

@@ -225,6 +225,7 @@ static void check_input(const struct argp_state *state, discover_flags *o)
     spot_picture_input *of = &o->encoder.o.input;
 
     cli_input_check(state, &o->files.input, o->files.model);
+    cli_numbers_check(state, of);
     of->resizes = o->files.input.resizes && !o->files.model;
     of->crops = o->files.input.crops && !o->files.model;
     if (!o->files.embed && (of->mean || of->std || of->scale || of->interpolation))

@@ -66,6 +66,7 @@ static void check_options(const struct argp_state *state, void *input)
     o->model = cli_model_text(state, o->model, o->predict);
     if (!o->model) argp_error(state, "--model FILE is missing; for example: --model clip.safetensors");
     if (!in->images && !in->texts && !in->coco) argp_error(state, "no input; give --images DIR, --texts FILE or --coco FILE");
+    cli_input_check(state, &o->encoder.o.input, o->model);
     cli_square_check(state, o->size, &o->encoder.o.resize, &o->encoder.o.crop, &o->encoder.o.input);
     if (in->texts && (in->images || in->coco)) argp_error(state, "--texts does not go with pictures; run the command for each");
 }

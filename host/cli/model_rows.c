@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/foreign_model.h"
+#include "models/picture_input.h"
 
 void cli_model_check(const struct argp_state *state, const cli_model *m)
 {
@@ -31,6 +32,19 @@ void cli_input_check(const struct argp_state *state, const spot_picture_input *i
 
     if (given && !model)
         argp_error(state, "--%s says how pictures enter the network of --model, which is missing", given);
+    if (given && cli_is_given(state, "predict"))
+        argp_error(state, "--%s is of a network that Spotter or its Python package opens; the program of --predict gets pixels as "
+                   "they are, and has options of its own", given);
+    cli_numbers_check(state, input);
+}
+
+void cli_numbers_check(const struct argp_state *state, const spot_picture_input *input)
+{
+    spot_pixel_rule rule = spot_imagenet_rule();
+    spot_ctx quiet = { 0 };
+    const spot_status s = spot_picture_input_rule(&quiet, &rule, input);
+
+    if (s) argp_error(state, "%s", spot_take_message(&quiet, s));
 }
 
 const char *cli_model_text(const struct argp_state *state, const char *file, const char *predict)

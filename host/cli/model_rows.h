@@ -41,7 +41,8 @@ typedef struct { const char *file, *predict, *identity; spot_picture_input input
 /* The square that --size, or --resize and --crop, make of a picture, and whether they were given. Exit 2 where both are. */
 void cli_square_check(const struct argp_state *state, int size, int *resize, int *crop, spot_picture_input *input);
 
-/* Exit 2 where mean, std or scale stand without a model that they are of. */
+/* Exit 2 where mean, std or scale stand without a model that they are of, or are no such numbers. */
+void cli_numbers_check(const struct argp_state *state, const spot_picture_input *input);
 void cli_input_check(const struct argp_state *state, const spot_picture_input *input, bool model);
 
 /* A sentence and exit 2 where both name the model, or a name has no program. */

@@ -89,7 +89,8 @@ static spot_status open_resnet(spot_ctx *c, spot_encoder *e)
 
 static spot_status open_neutral(spot_ctx *c, spot_encoder *e)
 {
-    SPOT_TRY(spot_picture_input_refuse(c, &e->o.input, e->path));
+    if (spot_picture_input_is_given(&e->o.input))
+        return spot_fail(c, SPOT_USAGE, "{input.neutral} %s is no network, and has no mean, std or scale", e->path);
     if (e->o.clip.precision != SPOT_FP32)
         return spot_fail(c, SPOT_USAGE, "{encoder.precision} %s computes in fp32; %s is for CLIP", e->path,
                          spot_precision_name(e->o.clip.precision));
