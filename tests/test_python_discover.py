@@ -711,6 +711,8 @@ def test_no_parameter_is_passed_over():
                     "matte": "white", "title": "a", "model_name": "a", "data_name": "a", "date": "a"},
             "detections": {"iou": 0.7, "score": 0.1, "rows": "misses", "context": 0.2, "rows_only": True},
             "images": {"skip_unreadable": True, "follow_links": True, "resize": 32, "crop": 32, "exif": "apply", "pillow": 12},
+            "model": {"mean": 0.5, "std": "1,2,3", "scale": 1}, "model or embed": {"size": 64, "interpolation": "bicubic"},
+            "embed": {"embed_mean": 0.5, "embed_std": 1, "embed_scale": 1, "embed_interpolation": "bilinear"},
             "words": {"describe": "clip", "phrases": 3, "describe_vocabulary": "a", "describe_cut": True},
             "embed or describe": {"embed_config": "a", "embed_heads": 4, "embed_activation": "gelu", "embed_end_token": 3,
                                   "embed_precision": "bf16"}}

@@ -19,8 +19,8 @@ from ._hugging import picture_paths
 from ._inputs import Inputs, as_numbers, of_frame, plain_labels
 from ._library import Context, InputError, lib
 from ._method import class_number
-from ._options import (DEFAULT, bytes_of_size, check_given, check_inputs, encoder_options, methods_text, names_of, path_of,
-                       proof_options, reading_of, shard_of)
+from ._options import (DEFAULT, bytes_of_size, check_given, check_inputs, encoder_options, input_of, methods_text, names_of,
+                       path_of, proof_options, reading_of, shard_of, square_of)
 from ._results import PAGE_ADVICE, Results, check_folder, page_options, write_report
 from ._slices import Merge, as_html, columns, frame
 from ._words import Words
@@ -240,7 +240,8 @@ def _attributes(c: Context, held: Fitted, inputs: Inputs, attributes: Any, insta
 def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, losses: Any = None, ids: Any = None,
              images: Any = None, class_names: Optional[Sequence[str]] = None, groups: Any = None, *, attributes: Any = None,
              picture_attributes: bool = True, model: Any = None, embed: Any = None, coco: Any = None, resize: int = 256,
-             crop: int = 224, exif: str = "ignore", pillow: int = 13, skip_unreadable: bool = False,
+             crop: int = 224, size: Optional[int] = None, mean: Any = None, std: Any = None, scale: Optional[float] = None,
+             interpolation: str = "own", exif: str = "ignore", pillow: int = 13, skip_unreadable: bool = False,
              skip_bad_rows: bool = False, logits: bool = False, follow_links: bool = False,
              memory: Union[None, int, str] = None, class_: Union[int, str] = "both", method: Any = DEFAULT,
              config: Any = None, seed: Union[None, int, Sequence[int]] = None, least: int = 20, proof: bool = True,
@@ -252,7 +253,8 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
              data_name: Optional[str] = None, date: Optional[str] = None, detections: Any = None, iou: float = 0.5,
              score: float = 0.5, rows: str = "both", context: float = 0.1, rows_only: bool = False, embed_config: Any = None,
              embed_heads: Any = None, embed_activation: str = "config", embed_end_token: Union[None, str, int] = None,
-             embed_precision: str = "fp32", describe_vocabulary: Any = None, describe_cut: bool = False,
+             embed_precision: str = "fp32", embed_mean: Any = None, embed_std: Any = None,
+             embed_scale: Optional[float] = None, embed_interpolation: str = "own", describe_vocabulary: Any = None, describe_cut: bool = False,
              device: str = "auto", threads: int = 0, verbose: bool = False) -> Any:
     """Finds groups of rows on which a classifier fails, tests each on rows that the search has not seen, and returns Found:
 
@@ -275,7 +277,9 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     command reads it. attributes: a data frame, a dict of columns or a CSV, a record for each row, that describes the slices.
     picture_attributes=False: without attributes of the pictures themselves (brightness, sharpness, ...), for which they are
     decoded. skip_bad_rows: rows that no method can use are left out, and found.kept_ has the numbers of the others if any are.
-    Pictures alone: images (a folder) with model, coco, embed, resize, crop, exif, pillow, skip_unreadable, follow_links. A
+    Pictures alone: images (a folder) with model, coco, embed, resize, crop, exif, pillow, skip_unreadable, follow_links. How
+    they enter model: size squeezes whole pictures, in place of resize and crop; interpolation "bilinear" or "bicubic"; pixels
+    are divided by scale (255), less mean, divided by std, a number or three. embed_mean, ...: the same of embed. A
     detector: coco, detections, iou, score, rows, context, rows_only.
 
     Search. class_: a class's name or number, "each", "all" rows at once, or "both". method: names, as "planespot-tsne,ward", or
@@ -301,8 +305,14 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
     text = methods_text(method) if config is None else file_bytes(config, "config")
     judged, limit, (part, parts) = proof_options(proof, chance, holdout, level), bytes_of_size(memory), shard_of(shard)
     several, class_names, reading = seeds(seed), names_of(class_names), reading_of(exif, pillow)
+    resize, crop, square = square_of(resize, crop, size)
+    entering = input_of(mean, std, scale, interpolation, "")
+    of_embed = input_of(embed_mean, embed_std, embed_scale, embed_interpolation, "embed_")
+    if model is None:
+        of_embed.resizes, of_embed.crops = square
     encoder = encoder_options(embed_config, embed_heads, embed_activation, embed_end_token, embed_precision,
                                describe_vocabulary, describe_cut, resize, crop, reading)
+    encoder.input = of_embed
     page = page_options(int(budget * 1e6), full, matte, title, model_name, data_name, date)
     said = Words(words, word_embeddings, describe if describe is not None or word_embeddings is not None else embed, encoder,
                   phrases)
@@ -328,7 +338,7 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
                 "embed": path_of(embed if pictures is None else None),
                 "resize": resize, "crop": crop, "exif": reading[0], "pillow": reading[1], "skip": skip_unreadable,
                 "skip_bad": skip_bad_rows, "logits": logits, "links": follow_links, "memory": limit,
-                "encoder": ct.pointer(encoder), "detections": detector})
+                "encoder": ct.pointer(encoder), "detections": detector, "input": entering})
             if skip_bad_rows and inputs.feature is not None:
                 _check_length(ids, len(inputs.feature), "ids")
             subject = Subject.read(c, inputs, ids is not None or is_path(images) or coco is not None)

@@ -227,11 +227,16 @@ class GatherOptions(ct.Structure):
                 ("encoder", ct.c_void_p), ("most", ct.c_int), ("seed", ct.c_uint64), ("known", ct.POINTER(Subject))]
 
 
+class PictureInput(ct.Structure):
+    _fields_ = [("mean", ct.c_char_p), ("std", ct.c_char_p), ("scale", ct.c_double), ("interpolation", ct.c_int),
+                ("resizes", ct.c_bool), ("crops", ct.c_bool)]
+
+
 class PredictorOptions(ct.Structure):
     _fields_ = [("kind", ct.c_int), ("weights", ct.c_char_p), ("command", ct.c_char_p), ("patience", ct.c_double),
                 ("function", ct.c_void_p), ("user", ct.c_void_p), ("outputs", ct.c_int), ("dim", ct.c_int),
                 ("channels", ct.c_int), ("identity", ct.c_char_p), ("side", ct.c_int), ("precision", ct.c_int),
-                ("batch", ct.c_int)]
+                ("batch", ct.c_int), ("input", PictureInput)]
 
 
 class MeasureOptions(ct.Structure):
@@ -286,12 +291,14 @@ class Array(ct.Structure):
 
 class ClipOptions(ct.Structure):
     _fields_ = [("config", ct.c_char_p), ("image_heads", ct.c_int), ("text_heads", ct.c_int), ("activation", ct.c_int),
-                ("end", ct.c_int), ("end_id", ct.c_int), ("use", ct.c_int), ("precision", ct.c_int), ("rows", ct.c_int)]
+                ("end", ct.c_int), ("end_id", ct.c_int), ("use", ct.c_int), ("precision", ct.c_int), ("rows", ct.c_int),
+                ("input", PictureInput)]
 
 
 class EncoderOptions(ct.Structure):
     _fields_ = [("clip", ClipOptions), ("vocabulary", ct.c_char_p), ("cut", ct.c_bool), ("resize", ct.c_int),
-                ("crop", ct.c_int), ("memory", ct.c_size_t), ("exif", ct.c_int), ("pillow", ct.c_int)]
+                ("crop", ct.c_int), ("memory", ct.c_size_t), ("exif", ct.c_int), ("pillow", ct.c_int),
+                ("input", PictureInput)]
 
 
 class DetectionOptions(ct.Structure):
@@ -307,7 +314,7 @@ class SubjectFiles(ct.Structure):
                 ("skip_bad", ct.c_bool), ("logits", ct.c_bool), ("memory", ct.c_size_t), ("links", ct.c_bool),
                 ("embed", ct.c_char_p), ("encoder", ct.POINTER(EncoderOptions)), ("programs", ct.c_void_p),
                 ("array", ct.POINTER(Array)), ("arrays", ct.c_int), ("class_name", ct.POINTER(ct.c_char_p)),
-                ("classes", ct.c_int), ("detections", ct.POINTER(DetectionOptions))]
+                ("classes", ct.c_int), ("detections", ct.POINTER(DetectionOptions)), ("input", PictureInput)]
 
 
 class DiscoverPlace(ct.Structure):

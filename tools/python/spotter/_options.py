@@ -20,13 +20,15 @@ ACTIVATIONS = ("config", "quick_gelu", "gelu")
 PRECISIONS = ("fp32", "bf16")
 PAGE = ("budget", "full", "matte", "title", "model_name", "data_name", "date")
 ENCODER = ("embed_config", "embed_heads", "embed_activation", "embed_end_token", "embed_precision")
+ENTERING = ("embed_mean", "embed_std", "embed_scale", "embed_interpolation")
 BELONG = ((("out",), ("replace", "shard", "max_seconds", "starts", "beside", *PAGE)),
           (("detections",), ("iou", "score", "rows", "context", "rows_only")),
           (("images",), ("skip_unreadable", "follow_links", "resize", "crop", "exif", "pillow")),
           (("words",), ("describe", "phrases", "describe_vocabulary", "describe_cut")),
+          (("model",), ("mean", "std", "scale")), (("model", "embed"), ("size", "interpolation")), (("embed",), ENTERING),
           (("embed", "describe"), ENCODER))
 OF_ROWS = ("coco", "detections", "iou", "score", "rows", "context", "rows_only", "images", "embed", "groups", "resize", "crop",
-           "exif", "pillow", "skip_unreadable", "follow_links", "memory", "device", "threads", "verbose", *ENCODER)
+           "exif", "pillow", "skip_unreadable", "follow_links", "memory", "device", "threads", "verbose", "size", *ENCODER, *ENTERING)
 WHOLE = {"resize": (0, 16384), "crop": (1, 16384), "least": (1, 10 ** 9), "chance": (0, 100000), "phrases": (1, 100),
          "top": (0, 10 ** 6), "starts": (0, 10 ** 6), "threads": (0, 1024)}
 REAL = {"max_seconds": (0, 1e7), "budget": (0, 4000), "context": (0, 10)}
@@ -162,6 +164,31 @@ def reading_of(exif: Any, pillow: Any) -> Tuple[int, int]:
     """How pictures are read."""
     version = str(pillow) if isinstance(pillow, numbers.Integral) else pillow
     return choice(exif, "exif", ("ignore", "apply")), choice(version, "pillow", ("13", "12"))
+
+
+def square_of(resize: int, crop: int, size: Optional[int]) -> Tuple[int, int, Tuple[bool, bool]]:
+    """resize and crop as C takes them, and whether the caller chose them."""
+    if size is None:
+        return resize, crop, (resize != 256, crop != 224)
+    if (resize, crop) != (256, 224):
+        raise InputError("size squeezes whole pictures, resize and crop cut squares from them; give one of both")
+    return -1, whole(size, "size", 1, 4096), (True, True)
+
+
+def _channels(value: Any, name: str) -> Optional[bytes]:
+    if value is None or isinstance(value, str):
+        return None if value is None else value.encode()
+    three = [value] if isinstance(value, numbers.Real) else list(value) if hasattr(value, "__iter__") else []
+    if len(three) not in (1, 3) or not all(isinstance(v, numbers.Real) for v in three):
+        refuse(value, name, "a number, or three of red, green and blue")
+    return ",".join(repr(float(v)) for v in three).encode()
+
+
+def input_of(mean: Any, std: Any, scale: Optional[float], interpolation: Any, prefix: str) -> c_side.PictureInput:
+    """How pictures enter a network."""
+    by = choice(interpolation, f"{prefix}interpolation", ("own", "bilinear", "bicubic"))
+    divided = 0.0 if scale is None else real(scale, f"{prefix}scale", 1e-6, 1e6)
+    return c_side.PictureInput(_channels(mean, f"{prefix}mean"), _channels(std, f"{prefix}std"), divided, by)
 
 
 def _heads(heads: Any) -> Tuple[int, int]:

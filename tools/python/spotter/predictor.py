@@ -53,14 +53,19 @@ class Looker:
         self.o, self.net = o, open_network(o.model, o.weights, o.device, o.threads)
         self.side = o.size or self.net.side
         self.as_log, self.sizes = None, None
-        self.mean, self.std = tuple(o.mean or self.net.mean or MEAN), tuple(o.std or self.net.std or DEVIATION)
+        mean, std = tuple(o.mean or self.net.mean or MEAN), tuple(o.std or self.net.std or DEVIATION)
+        if self.net.raw and (o.mean or o.std or o.scale):
+            raise Failed(f"{o.model} takes pixels as bytes, from 0 to 255; --mean, --std and --scale do not apply to it")
+        scale = o.scale or 255
+        self.mean, self.std = (tuple(v * scale / 255 for v in three) for three in (mean, std))   # networks divide by 255
         self.said = "pixels from 0 to 255 as they are" if self.net.raw else (
-            f"pixels / 255, less {_list(self.mean)}, by {_list(self.std)}")
+            f"pixels / {scale:g}, less {_list(mean)}, by {_list(std)}")
 
     def resized(self, rgb):
         if self.o.size and rgb.shape[1] != self.o.size:
             from PIL import Image
-            some = [Image.fromarray(x).resize((self.o.size, self.o.size), Image.BILINEAR) for x in rgb]
+            by = Image.BICUBIC if self.o.interpolation == "bicubic" else Image.BILINEAR
+            some = [Image.fromarray(x).resize((self.o.size, self.o.size), by) for x in rgb]
             return np.stack([np.asarray(x) for x in some])
         if self.side and rgb.shape[1] != self.side:
             raise Failed(f"{self.o.model} takes pictures of {self.side} pixels a side and got {rgb.shape[1]}; give the command "
@@ -110,19 +115,41 @@ def _list(values):
 
 def three(text):
     """"0.485,0.456,0.406", or one number for all channels."""
-    values = [float(v) for v in text.split(",")]
-    if len(values) not in (1, 3):
-        raise ValueError
+    try:
+        values = [float(v) for v in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) not in (1, 3) or not all(abs(v) <= 1e6 for v in values):
+        raise argparse.ArgumentTypeError(f"'{text}' is not one number, or three with commas between them, of red, green, blue")
     return tuple(values * (3 // len(values)))
+
+
+def three_above(text):
+    values = three(text)
+    if min(values) < 1e-6:
+        raise argparse.ArgumentTypeError(f"'{text}': pixels are divided by it, so that each number is above 0")
+    return values
+
+
+def above(text):
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 1e-6 <= value <= 1e6:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number above 0")
+    return value
 
 
 def options(words):
     p = argparse.ArgumentParser(prog="python3 -m spotter.predictor", description=__doc__.split("\n\n")[1])
     p.add_argument("model", metavar="MODEL", help="net.onnx, net.pt2, net.ts, timm:NAME or torchvision:NAME")
     p.add_argument("--weights", metavar="FILE", help="state dict of timm:NAME or torchvision:NAME: .safetensors, .pt")
-    p.add_argument("--mean", type=three, metavar="R,G,B", help="taken from pixels in 0..1 (the network's own, else ImageNet's)")
-    p.add_argument("--std", type=three, metavar="R,G,B", help="by which they are divided then")
+    p.add_argument("--mean", type=three, metavar="R,G,B", help="taken from pixels / scale (the network's own, else ImageNet's)")
+    p.add_argument("--std", type=three_above, metavar="R,G,B", help="by which they are divided then")
+    p.add_argument("--scale", type=above, metavar="X", help="by which pixels, 0 to 255, are divided first (255)")
     p.add_argument("--size", type=int, metavar="PIXELS", help="pixels a side to which pictures of another size are brought")
+    p.add_argument("--interpolation", choices=("bilinear", "bicubic"), default="bilinear", help="how --size resizes")
     p.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     p.add_argument("--threads", type=int, default=0, metavar="N", help="CPU threads; 0: the library's own choice")
     return p.parse_args(words)
