@@ -27,7 +27,8 @@ static spot_clip_info sizes_of(int what, int patch, bool small)
     spot_clip_tower text = { 512, 12, 8, 2048, SPOT_CLIP_QUICK_GELU, 1e-5f };
     spot_clip_info i = { .has_images = what == IMAGES, .has_texts = what == TEXTS, .dim = small ? 16 : 512, .image = image,
                          .text = text, .side = small ? 32 : 224, .patch = patch, .context = 77,
-                         .pixels = { 255, { 0 }, { 1, 1, 1 } }, .vocabulary = small ? 100 : 49408, .end = SPOT_CLIP_GREATEST_ID };
+                         .pixels = { 255, { 0 }, { 1, 1, 1 } }, .vocabulary = small ? 100 : 49408,
+                         .end = SPOT_CLIP_GREATEST_ID };
 
     if (small) i.image = i.text = (spot_clip_tower){ 32, 2, 2, 128, SPOT_CLIP_QUICK_GELU, 1e-5f };
     return i;

@@ -1,8 +1,8 @@
 """input_models.py make FOLDER | look FOLDER NET OUT WAY: small networks, pictures of many shapes, and what torch says of them
 where pictures enter in another way than by default.
 
-make: resnet.safetensors and vit.safetensors, both of 2 outputs, three.safetensors of 3; net.pt, the ResNet as a module for tools/python/examples/
-protocol.py that has the numbers of NUMBERS inside; photos/c0 and photos/c1.
+make: resnet.safetensors and vit.safetensors, both of 2 outputs, three.safetensors of 3; net.pt, the ResNet as a module for
+tools/python/examples/protocol.py that has the numbers of NUMBERS inside; photos/c0 and photos/c1.
 look: OUT.e.npy and OUT.z.npy, features and logits by torchvision's transforms. WAY: a row of `ways`."""
 import sys
 from pathlib import Path

@@ -9,9 +9,9 @@ python=${PYTHON:-/usr/bin/python3}
 source=$(realpath ..)
 export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 PYTHONPATH=$tests SPOTTER_PYTHON=$python
 "$python" input_models.py make "$dir" || fail "no networks"
-for way in own cropped squeezed; do "$python" input_models.py look "$dir" resnet "$dir/$way" $way || fail "torch did not look"; done
-for way in vit_own squeezed tight; do "$python" input_models.py look "$dir" vit "$dir/vit_$way" $way || fail "torch did not look"
-done
+look() { "$python" input_models.py look "$dir" "$1" "$dir/$2" "$3" || fail "torch did not look"; }
+for way in own cropped squeezed; do look resnet $way $way; done
+for way in vit_own squeezed tight; do look vit vit_$way $way; done
 numbers=(--mean 0.4,0.5,0.7 --std 0.2,0.35,0.6 --scale 127.5)
 cropped=(--resize 80 --crop 64 --interpolation bicubic --pillow 12 "${numbers[@]}")
 squeezed=(--size 64 --interpolation bilinear --pillow 12 --mean 0 --std 1)

@@ -52,7 +52,8 @@ TEST(a_program_has_numbers_of_its_own)
 
     CHECK_OK(&c, spot_picture_input_refuse(&c, &(spot_picture_input){ .mean = "", .interpolation = 2, .crops = true }, "x"));
     for (int i = 0; i < LEN(given); i++)
-        CHECK_FAILS(&c, spot_picture_input_refuse(&c, &given[i], "python3 mine.py"), SPOT_USAGE, "input.program: python3 mine.py");
+        CHECK_FAILS(&c, spot_picture_input_refuse(&c, &given[i], "python3 mine.py"), SPOT_USAGE,
+                    "input.program: python3 mine.py");
 }
 
 static bool is_same(const spot_picture_input *in, bool foreign)
@@ -65,8 +66,8 @@ static bool is_same(const spot_picture_input *in, bool foreign)
 /* ImageNet's numbers are no others, said or not; of a program nobody knows whether they are its own. */
 TEST(other_numbers_are_another_key)
 {
-    const spot_picture_input none = { .mean = "", .interpolation = 1 }, imagenet = { "0.485,0.456,0.406", "0.229,0.224,0.225", 255,
-                                                                                      0, false, false };
+    const spot_picture_input none = { .mean = "", .interpolation = 1 };
+    const spot_picture_input imagenet = { "0.485,0.456,0.406", "0.229,0.224,0.225", 255, 0, false, false };
     spot_picture_input other[] = { { .mean = "0.5" }, { .std = "0.5" }, { .scale = 1 }, { .mean = "wrong" } };
 
     assert_true(is_same(&none, false) && is_same(&none, true) && is_same(&imagenet, false) && !is_same(&imagenet, true));

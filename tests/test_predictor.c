@@ -682,6 +682,7 @@ static int compare(const char *weights, const char *command, int side, spot_pict
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "--serve")) return serve(argc - 2, argv + 2);
-    if (argc == 7) return compare(argv[1], argv[2], atoi(argv[3]), (spot_picture_input){ argv[4], argv[5], atof(argv[6]), 0, 0, 0 });
+    if (argc == 7)
+        return compare(argv[1], argv[2], atoi(argv[3]), (spot_picture_input){ argv[4], argv[5], atof(argv[6]), 0, 0, 0 });
     return argc == 4 ? compare(argv[1], argv[2], atoi(argv[3]), (spot_picture_input){ 0 }) : run_all_tests();
 }

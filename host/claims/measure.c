@@ -60,7 +60,7 @@ static spot_status look_at_batch(spot_ctx *c, void *user, const spot_picture_bat
     return SPOT_OK;
 }
 
-/* Of a function, which is a network of this program, nothing is to say. */
+/* A function is a network of this program, which needs no word. */
 static void say_input(spot_ctx *c, const spot_measure_options *o, spot_filter filter)
 {
     const spot_predictor_options *m = o->model;

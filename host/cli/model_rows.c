@@ -33,8 +33,8 @@ void cli_input_check(const struct argp_state *state, const spot_picture_input *i
     if (given && !model)
         argp_error(state, "--%s says how pictures enter the network of --model, which is missing", given);
     if (given && cli_is_given(state, "predict"))
-        argp_error(state, "--%s is of a network that Spotter or its Python package opens; the program of --predict gets pixels as "
-                   "they are, and has options of its own", given);
+        argp_error(state, "--%s is of a network that Spotter or its Python package opens; the program of --predict gets pixels "
+                   "as they are, and has options of its own", given);
     cli_numbers_check(state, input);
 }
 

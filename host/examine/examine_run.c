@@ -142,7 +142,7 @@ static void name_values(run *v, const spot_examine_source *from)
     else memcpy(v->key, v->hash, sizeof v->key);
 }
 
-/* Of a function or a network that is trained here nothing is to say. */
+/* A function, and a network that is trained here, need no word. */
 static void say_input(spot_ctx *c, const run *v, const spot_examine_source *from)
 {
     const spot_examine_model *m = from->model;

@@ -83,7 +83,7 @@ static int clip_facts(char text[FACTS], const spot_clip_info *i, const spot_enco
     return n;
 }
 
-/* What of the input is not by default: names by defaults are older. */
+/* The facts of the input that are no defaults: the defaults add nothing, so that names stay. */
 static int input_facts(char *text, size_t size, const spot_clip_info *clip, const spot_encoder_options *o)
 {
     int n = 0;

@@ -59,8 +59,8 @@ spot_status spot_picture_input_rule(spot_ctx *c, spot_pixel_rule *rule, const sp
     SPOT_TRY(read_named(c, rule->std, "std", in->std));
     for (int k = 0; k < 3; k++)
         if (!(rule->std[k] >= (float)SPOT_LEAST_STD))
-            return spot_fail(c, SPOT_USAGE, "{input.std} std is \"%.80s\"; pixels are divided by it, so that each number is above "
-                             "0 (%g or more)", in->std, SPOT_LEAST_STD);
+            return spot_fail(c, SPOT_USAGE, "{input.std} std is \"%.80s\"; pixels are divided by it, so that each number is "
+                             "above 0 (%g or more)", in->std, SPOT_LEAST_STD);
     if (in->scale && !(in->scale >= SPOT_LEAST_STD && in->scale <= MOST))
         return spot_fail(c, SPOT_USAGE, "{input.scale} scale is %g; pixels are divided by it: 255, or 1 where they stay as "
                          "they are, from %g to %g", in->scale, SPOT_LEAST_STD, MOST);

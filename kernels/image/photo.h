@@ -36,8 +36,8 @@ struct spot_photo_ops {
 
 spot_status spot_photo_images(spot_ctx *c, const spot_photo_set *set, const spot_sample *s);
 
-/* image (n), as `images` makes them; NULL: the first n pictures of the set, in which only pictures, size, rgb and pixels count. On
- * the CPU with 3 channels of fp32 and n = 1, rgb may be the last quarter of x. */
+/* image (n), as `images` makes them; NULL: the first n pictures of the set, in which only pictures, size, rgb and pixels count.
+ * On the CPU with 3 channels of fp32 and n = 1, rgb may be the last quarter of x. */
 spot_status spot_photo_input(spot_ctx *c, void *x, int channels, spot_precision precision, const spot_photo_set *set,
                              const spot_image *image, int n);
 

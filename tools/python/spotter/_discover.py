@@ -254,7 +254,8 @@ def discover(embeddings: Any = None, labels: Any = None, probs: Any = None, loss
              score: float = 0.5, rows: str = "both", context: float = 0.1, rows_only: bool = False, embed_config: Any = None,
              embed_heads: Any = None, embed_activation: str = "config", embed_end_token: Union[None, str, int] = None,
              embed_precision: str = "fp32", embed_mean: Any = None, embed_std: Any = None,
-             embed_scale: Optional[float] = None, embed_interpolation: str = "own", describe_vocabulary: Any = None, describe_cut: bool = False,
+             embed_scale: Optional[float] = None, embed_interpolation: str = "own",
+             describe_vocabulary: Any = None, describe_cut: bool = False,
              device: str = "auto", threads: int = 0, verbose: bool = False) -> Any:
     """Finds groups of rows on which a classifier fails, tests each on rows that the search has not seen, and returns Found:
 

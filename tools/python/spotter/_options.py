@@ -28,7 +28,8 @@ BELONG = ((("out",), ("replace", "shard", "max_seconds", "starts", "beside", *PA
           (("model",), ("mean", "std", "scale")), (("model", "embed"), ("size", "interpolation")), (("embed",), ENTERING),
           (("embed", "describe"), ENCODER))
 OF_ROWS = ("coco", "detections", "iou", "score", "rows", "context", "rows_only", "images", "embed", "groups", "resize", "crop",
-           "exif", "pillow", "skip_unreadable", "follow_links", "memory", "device", "threads", "verbose", "size", *ENCODER, *ENTERING)
+           "exif", "pillow", "skip_unreadable", "follow_links", "memory", "device", "threads", "verbose", "size", *ENCODER,
+           *ENTERING)
 WHOLE = {"resize": (0, 16384), "crop": (1, 16384), "least": (1, 10 ** 9), "chance": (0, 100000), "phrases": (1, 100),
          "top": (0, 10 ** 6), "starts": (0, 10 ** 6), "threads": (0, 1024)}
 REAL = {"max_seconds": (0, 1e7), "budget": (0, 4000), "context": (0, 10)}
