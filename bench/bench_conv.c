@@ -56,7 +56,8 @@ static spot_status fill_w(spot_ctx *c, layer *b)
     if (!b->oihw) return spot_fail(c, SPOT_NOMEM, "no memory for the weights of a bench");
     for (size_t i = 0; i < n; i++) b->oihw[i] = spot_noise(W, i, b->s.precision);
     for (int i = W; i <= NONE; i++) SPOT_TRY(spot_device_take(c, &b->part[i], packed * sizeof(float)));
-    SPOT_TRY(spot_conv_pack(c, b->plan, b->part[W], b->oihw));
+    SPOT_TRY(spot_device_copy(c, b->part[DW], b->oihw, n * sizeof *b->oihw));           /* packed weights are no fewer */
+    SPOT_TRY(spot_conv_pack(c, b->plan, b->part[W], b->part[DW]));
     for (int i = DW; i <= NONE; i++) SPOT_TRY(spot_device_clear(c, b->part[i], packed * sizeof(float)));
     stay.rounded = b->s.precision == SPOT_BF16 ? b->part[READ] : NULL;
     SPOT_TRY(spot_optim_step(c, b->part[W], b->part[DW], b->part[NONE], NULL, packed, &stay));
@@ -184,7 +185,8 @@ static spot_status check_weights(spot_ctx *c, void *state)
     int taps = b->s.k * b->s.k, weights_all = b->s.co * b->s.ci * taps;
 
     SPOT_TRY(weights(c, state));
-    SPOT_TRY(spot_conv_unpack(c, b->plan, b->oihw, b->part[DW]));
+    SPOT_TRY(spot_conv_unpack(c, b->plan, b->part[NONE], b->part[DW]));
+    SPOT_TRY(spot_device_copy(c, b->oihw, b->part[NONE], (size_t)weights_all * sizeof *b->oihw));
     for (int e = 0; e < 6; e++) {
         int i = e ? (int)(e * 2654435761u % (unsigned)weights_all) : weights_all - 1, tap = i % taps;
         double want = 0, terms = (double)b->s.rows * b->out * b->out;

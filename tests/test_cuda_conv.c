@@ -74,14 +74,26 @@ static void *input(spot_ctx *c, const layer *b, int inputs, spot_precision preci
     return x;
 }
 
+static size_t oihw_bytes(const layer *b) { return 4 * (size_t)b->s.co * (size_t)(b->s.ci * b->s.k * b->s.k); }
+
+static void unpack(spot_ctx *c, const layer *b, const spot_conv *plan, const float *dw)
+{
+    float *oihw = to_device(c, NULL, oihw_bytes(b));
+
+    CHECK_OK(c, spot_conv_unpack(c, plan, oihw, dw));
+    CHECK_OK(c, spot_device_copy(c, b->dw, oihw, oihw_bytes(b)));
+    spot_device_give(c, oihw);
+}
+
 /* Packed weights, in fp32 where they are learned, and what the convolution reads. */
 static void weights(spot_ctx *c, const layer *b, const spot_conv *plan, size_t packed, float **w, void **read)
 {
-    float *none = calloc(packed, 4), *zeros = to_device(c, none, 4 * packed);
+    float *none = calloc(packed, 4), *zeros = to_device(c, none, 4 * packed), *oihw = to_device(c, b->oihw, oihw_bytes(b));
     spot_optim_rule stay = { .t = 1 };
 
     *w = *read = to_device(c, NULL, (b->s.train ? 4 : spot_precision_bytes(b->s.precision)) * packed);
-    CHECK_OK(c, spot_conv_pack(c, plan, *w, b->oihw));
+    CHECK_OK(c, spot_conv_pack(c, plan, *w, oihw));
+    spot_device_give(c, oihw);
     if (b->s.train && b->s.precision == SPOT_BF16) {
         stay.rounded = *read = to_device(c, NULL, 2 * packed);
         CHECK_OK(c, spot_optim_step(c, *w, zeros, zeros, NULL, packed, &stay));
@@ -164,7 +176,7 @@ static void run_layer(spot_ctx *c, layer *b)
     if (other != y) spot_device_give(c, other);
     if (b->s.train) CHECK_OK(c, spot_conv_backward_weights(c, plan, dw, x, dy, b->s.rows, scratch));
     if (b->s.train && b->s.ci == 3 && c->device) expect_taps_only(c, b, dw, packed);
-    if (b->s.train) CHECK_OK(c, spot_conv_unpack(c, plan, b->dw, dw));
+    if (b->s.train) unpack(c, b, plan, dw);
     if (goes_back(&b->s)) CHECK_OK(c, spot_conv_backward_data(c, plan, dx, dy, read, b->s.rows, scratch));
     if (c->device) download_plane(c, b->y, y, q);
     else           download(c, b->y, y, 4 * numbers(q));

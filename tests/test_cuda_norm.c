@@ -185,4 +185,45 @@ TEST(sums_of_a_million_windows)
     close_bed(&t);
 }
 
+/* -- folding ------------------------------------------------------------------------------------------------------ */
+
+enum { CO = 19, EACH = 27 * 11, FOLD_SIZE = 2 * CO };
+
+typedef struct { float w[CO * EACH], norm[4][CO], folded[CO * EACH], shift[CO]; double size[FOLD_SIZE]; } fold_case;
+
+static spot_norm_folding folding_of(fold_case *f)
+{
+    return (spot_norm_folding){ f->w, f->norm[0], f->norm[1], f->norm[2], f->norm[3], f->folded, f->shift, f->size, CO, EACH };
+}
+
+/* A channel whose variance is 0 and one whose weights are not finite are among them. */
+TEST(a_folded_norm_has_the_cpus_bits)
+{
+    static fold_case want, got;
+    spot_ctx cpu = check_ctx(1), c;
+
+    for (size_t i = 0; i < CO * EACH; i++) want.w[i] = value(Y, i) / 3;
+    for (size_t i = 0; i < 4 * CO; i++) want.norm[i / CO][i % CO] = 0.1f + fabsf(value(Y2, i)) / 7;
+    want.norm[3][2] = 0;
+    want.w[5 * EACH + 3] = INFINITY;
+    got = want;
+    const spot_norm_folding on_cpu = folding_of(&want);
+    CHECK_OK(&cpu, spot_norm_fold(&cpu, &on_cpu));
+    assert_true(want.size[2 * 5] == INFINITY && want.size[1] == fabsf(want.shift[0]));
+    for (int s = 0; s < LEN(schedules); s = schedule_after(s, 1)) {
+        fold_case *there;
+        open_cuda(&c, s);
+        there = to_device(&c, &got, sizeof got);
+        const spot_norm_folding f = folding_of(there);
+        CHECK_OK(&c, spot_norm_fold(&c, &f));
+        CHECK_OK(&c, spot_device_copy(&c, &got, there, sizeof got));
+        spot_device_give(&c, there);
+        spot_device_close(&c);
+        assert_memory_equal(got.folded, want.folded, sizeof want.folded);
+        assert_memory_equal(got.shift, want.shift, sizeof want.shift);
+        for (int i = 0; i < FOLD_SIZE; i++) if (i != 2 * 5) CHECK_NEAR(got.size[i], want.size[i], 1e-12 * want.size[i]);
+        assert_true(got.size[2 * 5] == INFINITY);
+    }
+}
+
 int main(void) { return run_cuda_tests(); }

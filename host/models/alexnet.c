@@ -89,28 +89,28 @@ static spot_status take(spot_ctx *c, spot_arena *a, spot_net *net)
 
 /* -- weights -------------------------------------------------------------------------------------------------- */
 
-static spot_status put(spot_ctx *c, spot_net *net, const spot_model *m, const spot_model_tensor *t)
+static spot_status put(spot_ctx *c, spot_net *net, const float *value, const spot_model_tensor *t)
 {
     for (int u = 0; u < net->arch.units; u++, t += 2) {
-        SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], m->value + t[0].offset));
-        SPOT_TRY(spot_device_copy(c, net->bias[u], m->value + t[1].offset, t[1].count * sizeof(float)));
+        SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], value + t[0].offset));
+        SPOT_TRY(spot_device_copy(c, net->bias[u], value + t[1].offset, t[1].count * sizeof(float)));
     }
     for (int l = 0; l < LINEARS; l++, t += 2) {
-        SPOT_TRY(spot_device_copy(c, net->dense_w[l], m->value + t[0].offset, t[0].count * sizeof(float)));
-        SPOT_TRY(spot_device_copy(c, net->dense_b[l], m->value + t[1].offset, t[1].count * sizeof(float)));
+        SPOT_TRY(spot_device_copy(c, net->dense_w[l], value + t[0].offset, t[0].count * sizeof(float)));
+        SPOT_TRY(spot_device_copy(c, net->dense_b[l], value + t[1].offset, t[1].count * sizeof(float)));
     }
     return SPOT_OK;
 }
 
-static spot_status get(spot_ctx *c, spot_model *m, const spot_net *net, const spot_model_tensor *t)
+static spot_status get(spot_ctx *c, float *value, const spot_net *net, const spot_model_tensor *t)
 {
     for (int u = 0; u < net->arch.units; u++, t += 2) {
-        SPOT_TRY(spot_conv_unpack(c, net->conv[u], m->value + t[0].offset, net->w[u]));
-        SPOT_TRY(spot_device_copy(c, m->value + t[1].offset, net->bias[u], t[1].count * sizeof(float)));
+        SPOT_TRY(spot_conv_unpack(c, net->conv[u], value + t[0].offset, net->w[u]));
+        SPOT_TRY(spot_device_copy(c, value + t[1].offset, net->bias[u], t[1].count * sizeof(float)));
     }
     for (int l = 0; l < LINEARS; l++, t += 2) {
-        SPOT_TRY(spot_device_copy(c, m->value + t[0].offset, net->dense_w[l], t[0].count * sizeof(float)));
-        SPOT_TRY(spot_device_copy(c, m->value + t[1].offset, net->dense_b[l], t[1].count * sizeof(float)));
+        SPOT_TRY(spot_device_copy(c, value + t[0].offset, net->dense_w[l], t[0].count * sizeof(float)));
+        SPOT_TRY(spot_device_copy(c, value + t[1].offset, net->dense_b[l], t[1].count * sizeof(float)));
     }
     return SPOT_OK;
 }

@@ -34,16 +34,16 @@ static spot_status take(spot_ctx *c, spot_arena *a, spot_look *net, size_t *scra
     return SPOT_OK;
 }
 
-static spot_status put(spot_ctx *c, spot_look *net, const spot_model *m, const spot_model_tensor *t, float *room)
+static spot_status put(spot_ctx *c, spot_look *net, const float *value, const spot_model_tensor *t, spot_look_room *room)
 {
     (void)room;
     for (int u = 0; u < net->arch.units; u++, t += 2) {
-        SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], m->value + t[0].offset));
-        SPOT_TRY(spot_device_copy(c, net->bias[u], m->value + t[1].offset, t[1].count * sizeof(float)));
+        SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], value + t[0].offset));
+        SPOT_TRY(spot_device_copy(c, net->bias[u], value + t[1].offset, t[1].count * sizeof(float)));
     }
     for (int l = 0; l < LINEARS; l++, t += 2) {
-        SPOT_TRY(spot_device_copy(c, net->dense_w[l], m->value + t[0].offset, t[0].count * sizeof(float)));
-        SPOT_TRY(spot_device_copy(c, net->dense_b[l], m->value + t[1].offset, t[1].count * sizeof(float)));
+        SPOT_TRY(spot_device_copy(c, net->dense_w[l], value + t[0].offset, t[0].count * sizeof(float)));
+        SPOT_TRY(spot_device_copy(c, net->dense_b[l], value + t[1].offset, t[1].count * sizeof(float)));
     }
     return SPOT_OK;
 }

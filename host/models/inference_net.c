@@ -1,5 +1,4 @@
 /* inference_net.c - the nets for inference, whatever their architecture. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/device.h"
@@ -9,15 +8,26 @@
  * take a tenth longer than pieces of 16. */
 enum { LANES = 8, FEW_LANES = 4, PIECE = 32, LARGE_PIECE = 16, LARGE_SIZE = 96 };
 
+/* Most pixels of a batch on a GPU: 256 images of 256 x 256, whose first layers take 1.3 GB in fp32. */
+enum { DEVICE_PIXELS = LANES * PIECE * 256 * 256 };
+
 static const spot_look_way *way_of(int arch) { return arch == SPOT_ARCH_ALEXNET ? &spot_alexnet_look : &spot_resnet_look; }
+
+static int device_rows(int size, int n)
+{
+    int most = LANES * PIECE, rows = 1;
+
+    while (most > 1 && (int64_t)most * size * size > DEVICE_PIXELS) most /= 2;
+    while (rows < most && (n < 1 || rows < n)) rows *= 2;
+    return rows;
+}
 
 spot_net_shape spot_look_shape(const spot_ctx *c, int arch, int width, int outputs, int size, int n, spot_precision precision)
 {
     const bool large = size > LARGE_SIZE && !c->device;
     const int lanes = large && c->threads <= FEW_LANES ? FEW_LANES : LANES;
-    int rows = lanes * (large ? LARGE_PIECE : PIECE);
+    const int rows = c->device ? device_rows(size, n) : lanes * (large ? LARGE_PIECE : PIECE);
 
-    if (c->device && n > 0 && n < rows) rows = n;
     return (spot_net_shape){ .arch = arch, .width = width, .outputs = outputs, .size = size, .lanes = lanes, .rows = rows,
                              .precision = precision };
 }
@@ -68,32 +78,36 @@ void spot_look_close(spot_ctx *c, spot_look *net)
     memset(net, 0, sizeof *net);
 }
 
-static spot_status put_all(spot_ctx *c, spot_look *net, const spot_model *m, const spot_model_tensor *table, float *room)
-{
-    const spot_model_tensor *head = &table[spot_model_tensors(m->arch) - 2];
-
-    SPOT_TRY(net->look->put(c, net, m, table, room));
-    if (!m->outputs) return SPOT_OK;
-    SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + head[0].offset, head[0].count * sizeof(float)));
-    return spot_device_copy(c, net->fc_b, m->value + head[1].offset, head[1].count * sizeof(float));
-}
-
-/* The host's room is for the largest tensor and the longest bias. */
-spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m)
+static spot_status put_all(spot_ctx *c, spot_look *net, const spot_model *m, const float *value, spot_look_room *room)
 {
     spot_model_tensor table[SPOT_MAX_TENSORS];
-    size_t most = 0, longest = 0;
-    float *room;
-    spot_status s;
+    const spot_model_tensor *head = &table[spot_model_tensors(m->arch) - 2];
+    size_t most = 0, channels = 0;
 
     spot_model_layout(table, m->arch, m->width, m->outputs);
-    for (int t = 0; t < spot_model_tensors(m->arch) - 2; t++) {
-        if (table[t].count > most) most = table[t].count;
-        if (table[t].rank == 1 && table[t].count > longest) longest = table[t].count;
+    for (const spot_model_tensor *t = table; t < head; t++) {
+        if (t->count > most) most = t->count;
+        if (t->rank == 4) channels += (size_t)t->dim[0];
     }
-    room = malloc((most + longest) * sizeof *room);
-    s = room ? put_all(c, net, m, table, room) : spot_fail(c, SPOT_NOMEM, "no memory to fold weights in");
-    free(room);
+    SPOT_TRY(spot_device_take(c, (void **)&room->scaled, most * sizeof *room->scaled));
+    SPOT_TRY(spot_device_take(c, (void **)&room->size, 2 * channels * sizeof *room->size));
+    SPOT_TRY(net->look->put(c, net, value, table, room));
+    if (!m->outputs) return SPOT_OK;
+    SPOT_TRY(spot_device_copy(c, net->fc_w, value + head[0].offset, head[0].count * sizeof(float)));
+    return spot_device_copy(c, net->fc_b, value + head[1].offset, head[1].count * sizeof(float));
+}
+
+spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m)
+{
+    spot_look_room room = { 0 };
+    const float *value;
+    void *copy;
+    spot_status s = spot_model_on_device(c, m, &value, &copy);
+
+    if (!s) s = put_all(c, net, m, value, &room);
+    spot_device_give(c, room.scaled);
+    spot_device_give(c, room.size);
+    spot_device_give(c, copy);
     return s;
 }
 

@@ -90,7 +90,19 @@ static spot_status round_weights(spot_ctx *c, spot_net *net)
     return net->rounded ? spot_optim_step(c, net->param, net->grad, net->moment, net->square, net->params, &stay) : SPOT_OK;
 }
 
-spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m)
+spot_status spot_model_on_device(spot_ctx *c, const spot_model *m, const float **value, void **copy)
+{
+    const size_t bytes = m->floats * sizeof *m->value;
+
+    *copy = NULL;
+    *value = m->value;
+    if (!c->device) return SPOT_OK;
+    SPOT_TRY(spot_device_take(c, copy, bytes));
+    *value = *copy;
+    return spot_device_copy(c, *copy, m->value, bytes);
+}
+
+static spot_status put_all(spot_ctx *c, spot_net *net, const spot_model *m, const float *value)
 {
     spot_model_tensor table[SPOT_MAX_TENSORS];
     const spot_model_tensor *head = &table[spot_model_tensors(m->arch) - 2];
@@ -98,21 +110,44 @@ spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m)
 
     spot_model_layout(table, m->arch, m->width, m->outputs);
     for (int i = 0; i < 4; i++) SPOT_TRY(spot_device_clear(c, clear[i], net->params * sizeof(float)));
-    SPOT_TRY(net->way->put(c, net, m, table));
-    SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + head[0].offset, head[0].count * sizeof(float)));
-    SPOT_TRY(spot_device_copy(c, net->fc_b, m->value + head[1].offset, head[1].count * sizeof(float)));
+    SPOT_TRY(net->way->put(c, net, value, table));
+    SPOT_TRY(spot_device_copy(c, net->fc_w, value + head[0].offset, head[0].count * sizeof(float)));
+    SPOT_TRY(spot_device_copy(c, net->fc_b, value + head[1].offset, head[1].count * sizeof(float)));
     return round_weights(c, net);
 }
 
-spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net)
+/* A copy is given back when the kernels that read it are done, which a device waits for. */
+spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m)
+{
+    const float *value;
+    void *copy;
+    spot_status s = spot_model_on_device(c, m, &value, &copy);
+
+    if (!s) s = put_all(c, net, m, value);
+    spot_device_give(c, copy);
+    return s;
+}
+
+static spot_status get_all(spot_ctx *c, const spot_model *m, float *value, const spot_net *net)
 {
     spot_model_tensor table[SPOT_MAX_TENSORS];
     const spot_model_tensor *head = &table[spot_model_tensors(m->arch) - 2];
 
     spot_model_layout(table, m->arch, m->width, m->outputs);
-    SPOT_TRY(net->way->get(c, m, net, table));
-    SPOT_TRY(spot_device_copy(c, m->value + head[0].offset, net->fc_w, head[0].count * sizeof(float)));
-    return spot_device_copy(c, m->value + head[1].offset, net->fc_b, head[1].count * sizeof(float));
+    SPOT_TRY(net->way->get(c, value, net, table));
+    SPOT_TRY(spot_device_copy(c, value + head[0].offset, net->fc_w, head[0].count * sizeof(float)));
+    SPOT_TRY(spot_device_copy(c, value + head[1].offset, net->fc_b, head[1].count * sizeof(float)));
+    return spot_device_copy(c, m->value, value, m->floats * sizeof *value);
+}
+
+spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net)
+{
+    void *own = NULL;
+    spot_status s = c->device ? spot_device_take(c, &own, m->floats * sizeof *m->value) : SPOT_OK;
+
+    if (!s) s = get_all(c, m, own ? own : m->value, net);
+    spot_device_give(c, own);
+    return s;
 }
 
 /* -- steps ---------------------------------------------------------------------------------------------------- */

@@ -122,8 +122,9 @@ struct spot_net_way {
     size_t      (*learned)(spot_ctx *c, spot_net *net, float *from, bool gradient);    /* divides `from`, or counts */
     size_t      (*running)(spot_net *net, float *from);
     spot_status (*take)(spot_ctx *c, spot_arena *a, spot_net *net);   /* all but what every net has */
-    spot_status (*put)(spot_ctx *c, spot_net *net, const spot_model *m, const spot_model_tensor *table);    /* but the head */
-    spot_status (*get)(spot_ctx *c, spot_model *m, const spot_net *net, const spot_model_tensor *table);
+    /* value: a model's, in the memory of c's device; all but the head */
+    spot_status (*put)(spot_ctx *c, spot_net *net, const float *value, const spot_model_tensor *table);
+    spot_status (*get)(spot_ctx *c, float *value, const spot_net *net, const spot_model_tensor *table);
     spot_status (*forward)(spot_ctx *c, spot_net *net, int live, bool learning);       /* from net->planes */
     spot_status (*back)(spot_ctx *c, spot_net *net, const float *target, int live, double *loss, bool learning);   /* to y[0] */
 };
@@ -144,7 +145,12 @@ void spot_net_drop(spot_net *net, double p, uint64_t seed, uint32_t number, cons
 /* Adds the triplet loss of the features (triplet.h) to the net's loss; takes memory in a. */
 spot_status spot_net_add_triplets(spot_ctx *c, spot_arena *a, spot_net *net, double weight, double margin);
 
-/* Copy weights from and to torchvision's order. put resets the optimizer's state. */
+/* *value: the model's numbers in the memory of c's device: m->value on the CPU, else a copy, which spot_device_give(c, *copy)
+ * gives back. */
+spot_status spot_model_on_device(spot_ctx *c, const spot_model *m, const float **value, void **copy);
+
+/* Copy weights from and to torchvision's order. put resets the optimizer's state. get fills m->value; either
+ * is one copy between host and device. */
 spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m);
 spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net);
 
@@ -183,11 +189,14 @@ struct spot_look {
                                                        * activity of every channel of every layer (predictor.h) */
 };
 
+/* In the memory of c's device, while weights are put: a tensor's, scaled; sizes of all channels that have been folded. */
+typedef struct { float *scaled; double *size; size_t channels; } spot_look_room;
+
 /* How an architecture looks. */
 struct spot_look_way {
     void        (*fuse)(int arch, int u, spot_conv_shape *s);         /* sets relu and add of unit u */
     spot_status (*take)(spot_ctx *c, spot_arena *a, spot_look *net, size_t *scratch); /* all but what every net has */
-    spot_status (*put)(spot_ctx *c, spot_look *net, const spot_model *m, const spot_model_tensor *table, float *room);
+    spot_status (*put)(spot_ctx *c, spot_look *net, const float *value, const spot_model_tensor *table, spot_look_room *room);
     spot_status (*run)(spot_ctx *c, spot_look *net, float *feature, float *logit, int live);       /* from net->planes */
     int         (*channels)(int arch);                                /* in widths */
 };
@@ -211,22 +220,34 @@ int spot_look_channels(int arch, int width);
  * is wanted, all in the memory of c's device. */
 spot_status spot_look_run(spot_ctx *c, spot_look *net, float *feature, float *logit, const float *pixels, int live);
 
-/* The shape for n images. The images of a piece, on which Winograd's bits depend, depend on the images' size only: a view never
- * depends on the batches of training, nor on the threads. Where threads are few, large images have fewer lanes, for memory. */
+/* The shape for n images; 0: many. The images of a piece, on which Winograd's bits depend, depend on the images' size only: a
+ * view never depends on the batches of training, nor on the threads. Where threads are few, large images have fewer lanes, for
+ * memory. On a GPU rows are a power of two, since each number of rows wants a plan of its own for every layer. */
 spot_net_shape spot_look_shape(const spot_ctx *c, int arch, int width, int outputs, int size, int n, spot_precision precision);
 
-/* The net for inference on pixels of the host, with room for a batch in the memory of c's device. */
+/* A network that is open for inference on pixels of the host: weights, plans and workspaces stay in the memory of c's device
+ * from the opening to the closing. A GPU computes all rows of every batch and drops those behind the last picture, so that one
+ * shape has one plan a layer and one recording of its work. */
 typedef struct {
-    spot_look net;
-    uint8_t  *rgb;                                    /* (rows, size, size, 3); NULL on the CPU, which reads the caller's */
-    float    *pixels;                                 /* the same, by `rule` */
-    float    *feature, *logit;                        /* of a batch */
-    spot_pixel_rule rule;                             /* zero after open, which is ImageNet's */
+    spot_look  net;
+    spot_arena room;                                  /* unused where the caller's arena has all (spot_model_infer) */
+    uint8_t   *rgb;                                   /* (rows, size, size, 3); NULL on the CPU, which reads the caller's */
+    float     *pixels;                                /* the same, by `rule` */
+    float     *feature, *logit;                       /* of a batch */
+    bool       warm[2];                               /* a batch ran without its channels, or with them */
+    void      *graph[2];                              /* the recordings of that */
+    spot_pixel_rule rule;                             /* the model's; a caller may change it before the first run */
 } spot_look_pixels;
 
-/* Allocates it in a (which may count), an arena in that memory; channels: with room for net.channel. spot_look_close(&l->net)
- * even after a failure. */
-spot_status spot_look_pixels_open(spot_ctx *c, spot_arena *a, spot_look_pixels *l, spot_net_shape s, bool channels);
+/* pictures: the most of a call, as far as it is known; 0: many. channels: the caller may want them. */
+typedef struct { int size, pictures; spot_precision precision; bool channels; } spot_look_rule;
+
+/* The memory of an open network of m's shape; its weights do not matter. */
+spot_status spot_look_pixels_needs(spot_ctx *c, spot_bytes *needs, const spot_model *m, const spot_look_rule *r);
+
+/* m is needed for the opening alone. Close it even after a failure; a zeroed one may be closed. */
+spot_status spot_look_pixels_open(spot_ctx *c, spot_look_pixels *l, const spot_model *m, const spot_look_rule *r);
+void        spot_look_pixels_close(spot_ctx *c, spot_look_pixels *l);
 
 /* rgb (n, size, size, 3) -> logit (n, outputs), feature (n, features) and channel (n, spot_look_channels), all on the host; the
  * last two may be NULL. Any n. The stop flag is looked at between batches. An image's numbers do not depend on the others. */

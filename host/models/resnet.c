@@ -90,28 +90,28 @@ static bool is_first(int arch, int u)
 
 /* -- weights -------------------------------------------------------------------------------------------------- */
 
-static spot_status put(spot_ctx *c, spot_net *net, const spot_model *m, const spot_model_tensor *table)
+static spot_status put(spot_ctx *c, spot_net *net, const float *value, const spot_model_tensor *table)
 {
     for (int u = 0; u < net->arch.units; u++) {
         const spot_model_tensor *t = &table[6 * u];
         spot_norm *l = &net->norm[u];
         float *to[5] = { NULL, l->weight, l->bias, l->running_mean, l->running_var };
-        SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], m->value + t[0].offset));
+        SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], value + t[0].offset));
         for (int i = 1; i < 5; i++)
-            SPOT_TRY(spot_device_copy(c, to[i], m->value + t[i].offset, t[i].count * sizeof(float)));
+            SPOT_TRY(spot_device_copy(c, to[i], value + t[i].offset, t[i].count * sizeof(float)));
     }
     return SPOT_OK;
 }
 
-static spot_status get(spot_ctx *c, spot_model *m, const spot_net *net, const spot_model_tensor *table)
+static spot_status get(spot_ctx *c, float *value, const spot_net *net, const spot_model_tensor *table)
 {
     for (int u = 0; u < net->arch.units; u++) {
         const spot_model_tensor *t = &table[6 * u];
         const spot_norm *l = &net->norm[u];
         const float *from[5] = { NULL, l->weight, l->bias, l->running_mean, l->running_var };
-        SPOT_TRY(spot_conv_unpack(c, net->conv[u], m->value + t[0].offset, net->w[u]));
+        SPOT_TRY(spot_conv_unpack(c, net->conv[u], value + t[0].offset, net->w[u]));
         for (int i = 1; i < 5; i++)
-            SPOT_TRY(spot_device_copy(c, m->value + t[i].offset, from[i], t[i].count * sizeof(float)));
+            SPOT_TRY(spot_device_copy(c, value + t[i].offset, from[i], t[i].count * sizeof(float)));
     }
     return SPOT_OK;
 }

@@ -1,6 +1,6 @@
 /* resnet_look.c - the net for inference of a ResNet: batch norm folded into the weights, ReLU and the residual in the
  * convolutions. */
-#include <math.h>
+#include <stdlib.h>
 
 #include "core/device.h"
 #include "models/network.h"
@@ -35,37 +35,47 @@ static spot_status take(spot_ctx *c, spot_arena *a, spot_look *net, size_t *scra
     return SPOT_OK;
 }
 
-/* w' = w * k and bias = b - mean * k per output channel, k = weight / sqrt(var + eps). scaled (host) holds a unit's weights,
- * followed by its bias. */
-static spot_status fold_unit(spot_ctx *c, spot_look *net, int u, const spot_model *m, const spot_model_tensor *t, float *scaled)
+/* Folds the batch norm of a unit into its weights, and packs them. */
+static spot_status fold_unit(spot_ctx *c, spot_look *net, int u, const float *value, const spot_model_tensor *t,
+                             spot_look_room *room)
 {
-    const float *value[5];
-    float *bias = scaled + t[0].count;
-    size_t each = t[0].count / (size_t)t[0].dim[0];
+    const spot_norm_folding f = { value + t[0].offset, value + t[1].offset, value + t[2].offset, value + t[3].offset,
+                                  value + t[4].offset, room->scaled, net->bias[u], room->size + 2 * room->channels, t[0].dim[0],
+                                  t[0].count / (size_t)t[0].dim[0] };
 
-    for (int i = 0; i < 5; i++) value[i] = m->value + t[i].offset;
-    for (int o = 0; o < t[0].dim[0]; o++) {
-        double k = value[1][o] / sqrt(value[4][o] + 1e-5), sum = 0;
-        bias[o] = (float)(value[2][o] - value[3][o] * k);
-        for (size_t i = 0; i < each; i++) {
-            scaled[o * each + i] = (float)(value[0][o * each + i] * k);
-            sum += fabs((double)scaled[o * each + i]);
-        }
-        if (!(sum <= SPOT_MOST_WEIGHTS) || !(fabsf(bias[o]) <= SPOT_MOST_ACTIVATION))
-            return spot_fail(c, SPOT_NUMERIC, "{network.folded} %s: the weights of channel %d (from 0) of %s, by its batch "
-                             "norm, sum up to %g, its bias is %g; no network has such", net->arch.name, o,
-                             spot_unit_name_of(net->s.arch, u).conv, sum, (double)bias[o]);
-    }
-    SPOT_TRY(spot_device_copy(c, net->bias[u], bias, (size_t)t[0].dim[0] * sizeof *bias));
-    return spot_conv_pack(c, net->conv[u], net->w[u], scaled);
+    SPOT_TRY(spot_norm_fold(c, &f));
+    room->channels += (size_t)f.channels;
+    return spot_conv_pack(c, net->conv[u], net->w[u], room->scaled);
 }
 
-static spot_status put(spot_ctx *c, spot_look *net, const spot_model *m, const spot_model_tensor *table, float *room)
+/* size (channels of all units, 2), on the host */
+static spot_status check_sizes(spot_ctx *c, const spot_look *net, const spot_model_tensor *table, const double *size)
 {
-    for (int u = 0; u < net->arch.units; u++) SPOT_TRY(fold_unit(c, net, u, m, &table[6 * u], room));
-    for (int i = 0; i < net->s.width; i++) room[i] = 1;
-    SPOT_TRY(spot_device_copy(c, net->one, room, (size_t)net->s.width * sizeof *room));
-    return spot_device_clear(c, net->none, (size_t)net->s.width * sizeof *room);
+    for (int u = 0; u < net->arch.units; u++)
+        for (int o = 0; o < table[6 * u].dim[0]; o++, size += 2)
+            if (!(size[0] <= SPOT_MOST_WEIGHTS) || !(size[1] <= SPOT_MOST_ACTIVATION))
+                return spot_fail(c, SPOT_NUMERIC, "{network.folded} %s: the weights of channel %d (from 0) of %s, by its batch "
+                                 "norm, sum up to %g, its bias is %g; no network has such", net->arch.name, o,
+                                 spot_unit_name_of(net->s.arch, u).conv, size[0], size[1]);
+    return SPOT_OK;
+}
+
+static spot_status put(spot_ctx *c, spot_look *net, const float *value, const spot_model_tensor *table, spot_look_room *room)
+{
+    float one[SPOT_MOST_WIDTH];
+    double *size;
+    spot_status s;
+
+    for (int u = 0; u < net->arch.units; u++) SPOT_TRY(fold_unit(c, net, u, value, &table[6 * u], room));
+    for (int i = 0; i < net->s.width; i++) one[i] = 1;
+    SPOT_TRY(spot_device_copy(c, net->one, one, (size_t)net->s.width * sizeof *one));
+    SPOT_TRY(spot_device_clear(c, net->none, (size_t)net->s.width * sizeof *one));
+    size = malloc(2 * room->channels * sizeof *size);
+    if (!size) return spot_fail(c, SPOT_NOMEM, "no memory to check weights");
+    s = spot_device_copy(c, size, room->size, 2 * room->channels * sizeof *size);
+    if (!s) s = check_sizes(c, net, table, size);
+    free(size);
+    return s;
 }
 
 static int channels(int arch)

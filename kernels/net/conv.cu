@@ -131,77 +131,15 @@ static spot_status planes_cuda(spot_ctx *c, void *x, const float *pixels, int li
     return spot_cuda_launched(c, "conv.planes of %d of %d images, %d pixels", live, rows, count);
 }
 
-/* The tap of an image's convolution with this padding, along one side, that number `half` of block tap t has; negative or too
- * large for none. */
-static __host__ __device__ inline int image_tap(int pad, int t, int half) { return 2 * t + half + pad - 2 * ((pad + 1) / 2); }
-
-/* The place of weight (o, i, row, col) in packed weights (co, k, k, channels). */
-static size_t packed_at(const spot_conv *p, int o, int i, int row, int col)
-{
-    const layer *l = &p->l;
-    int r = 0, c = 0, first = image_tap(spot_conv_pad(&p->s), 0, 0);
-
-    if (spot_conv_in_blocks(&p->s)) {
-        r = (row - first) % 2, c = (col - first) % 2;
-        row = (row - first) / 2, col = (col - first) / 2;
-    }
-    return (((size_t)o * l->k + row) * l->k + col) * l->ci + (2 * r + c) * SPOT_STEM + i;
-}
-
-/* Converts (co, ci, k, k) to packed weights on the host, or back. It runs once per training, so speed does not matter. */
-static void reorder_weights(const spot_conv *p, float *oihw, float *packed, bool pack)
-{
-    int taps = p->s.k * p->s.k;
-
-    for (int o = 0; o < p->s.co; o++)
-        for (int i = 0; i < p->s.ci; i++)
-            for (int tap = 0; tap < taps; tap++) {
-                float *a = oihw + ((size_t)o * p->s.ci + i) * taps + tap;
-                float *b = packed + packed_at(p, o, i, tap / p->s.k, tap % p->s.k);
-                if (pack) *b = *a;
-                else      *a = *b;
-            }
-}
-
 /* The blocks of an image's convolution have numbers outside its k x k taps. Their weights are 0 and stay so, because this sets
  * their gradients to 0. Grid (ceil(numbers of dw / 256)). */
 static __global__ void __launch_bounds__(THREADS) clear_outside_kernel(float *dw, layer l, int k, int pad)
 {
     size_t at = (size_t)blockIdx.x * THREADS + threadIdx.x;
     int pixel = at / SPOT_STEM % 4, tap = at / l.ci % (l.k * l.k);
-    int row = image_tap(pad, tap / l.k, pixel / 2), col = image_tap(pad, tap % l.k, pixel % 2);
+    int row = spot_image_tap(pad, tap / l.k, pixel / 2), col = spot_image_tap(pad, tap % l.k, pixel % 2);
 
     if (at < (size_t)l.co * l.k * l.k * l.ci && (row < 0 || row >= k || col < 0 || col >= k)) dw[at] = 0;
-}
-
-static spot_status pack_cuda(spot_ctx *c, const spot_conv *p, void *packed, const float *oihw)
-{
-    size_t count = w_numbers(&p->l), bytes = p->s.train ? sizeof(float) : spot_precision_bytes(p->s.precision);
-    float *host = (float *)calloc(count, sizeof *host);
-    spot_status s;
-
-    if (!host) return spot_fail(c, SPOT_NOMEM, "no memory to pack weights in");
-    reorder_weights(p, (float *)oihw, host, true);
-    for (size_t i = 0; i < count && bytes == 2; i++) {     /* in place: bytes are read before they are overwritten */
-        spot_bf16 v;
-        spot_round(&v, host[i]);
-        memcpy((char *)host + 2 * i, &v, 2);
-    }
-    s = spot_cuda_memory(c)->copy(c, packed, host, count * bytes);
-    free(host);
-    return s;
-}
-
-static spot_status unpack_cuda(spot_ctx *c, const spot_conv *p, float *oihw, const float *packed)
-{
-    float *host = (float *)malloc(w_numbers(&p->l) * sizeof *host);
-    spot_status s;
-
-    if (!host) return spot_fail(c, SPOT_NOMEM, "no memory to unpack weights in");
-    s = spot_cuda_memory(c)->copy(c, host, packed, w_numbers(&p->l) * sizeof *host);
-    if (!s) reorder_weights(p, oihw, host, false);
-    free(host);
-    return s;
 }
 
 /* Runs a pass by cuDNN, or without cuDNN by the naive kernels. */
@@ -263,7 +201,7 @@ static spot_status backward_weights_cuda(spot_ctx *c, const spot_conv *p, float 
 
 extern const spot_conv_ops spot_conv_cuda = {
     .stem = SPOT_STEM, .apart = true, .onto = true, .open = open_cuda, .close = close_cuda, .scratch = scratch_cuda,
-    .packed = packed_cuda, .made_with = made_with_cuda, .planes = planes_cuda, .pack = pack_cuda,
-    .unpack = unpack_cuda, .forward = forward_cuda, .backward_data = backward_data_cuda,
+    .packed = packed_cuda, .made_with = made_with_cuda, .planes = planes_cuda, .pack = spot_conv_pack_cuda,
+    .unpack = spot_conv_unpack_cuda, .forward = forward_cuda, .backward_data = backward_data_cuda,
     .backward_weights = backward_weights_cuda,
 };

@@ -30,6 +30,17 @@ static inline size_t x_numbers(const layer *l) { return (size_t)l->rows * l->siz
 static inline size_t y_numbers(const layer *l) { return (size_t)l->rows * l->out * l->out * l->co; }
 static inline size_t w_numbers(const layer *l) { return (size_t)l->co * l->k * l->k * l->ci; }
 
+/* The tap of an image's convolution with this padding, along one side, that number `half` of block tap t has; negative or too
+ * large for none. */
+static __host__ __device__ inline int spot_image_tap(int pad, int t, int half)
+{
+    return 2 * t + half + pad - 2 * ((pad + 1) / 2);
+}
+
+/* conv_pack.cu: the entries of the op. */
+spot_status spot_conv_pack_cuda  (spot_ctx *c, const spot_conv *p, void *packed, const float *oihw);
+spot_status spot_conv_unpack_cuda(spot_ctx *c, const spot_conv *p, float *oihw, const float *packed);
+
 /* The summands of a convolution; NULL is 0. */
 typedef struct {
     const float *bias;

@@ -167,7 +167,8 @@ static spot_status pool_cpu(spot_ctx *c, void *out, unsigned char *which, const 
     return SPOT_OK;
 }
 
-const spot_norm_ops spot_norm_cpu = { stats_cpu, fixed_cpu, apply_cpu, pool_cpu, spot_norm_back_cpu, spot_norm_pool_back_cpu };
+const spot_norm_ops spot_norm_cpu = { stats_cpu, fixed_cpu, apply_cpu, pool_cpu, spot_norm_back_cpu, spot_norm_pool_back_cpu,
+                                      spot_norm_fold_cpu };
 
 /* -- checked entries ------------------------------------------------------------------------------------------ */
 

@@ -195,5 +195,5 @@ static spot_status pool_cuda(spot_ctx *c, void *out, unsigned char *which, const
 
 extern const spot_norm_ops spot_norm_cuda = {
     .stats = stats_cuda, .fixed = fixed_cuda, .apply = apply_cuda, .pool = pool_cuda, .back = spot_norm_back_cuda,
-    .pool_back = spot_norm_pool_back_cuda,
+    .pool_back = spot_norm_pool_back_cuda, .fold = spot_norm_fold_cuda,
 };

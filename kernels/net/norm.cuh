@@ -30,5 +30,6 @@ static inline size_t pixels_of(int rows, spot_plane p) { return (size_t)rows * p
 
 spot_status spot_norm_back_cuda(spot_ctx *c, const spot_norm_back *b, spot_plane p, void *scratch);
 spot_status spot_norm_pool_back_cuda(spot_ctx *c, const spot_norm_pooled *b, const spot_norm *l, spot_plane p, void *scratch);
+spot_status spot_norm_fold_cuda(spot_ctx *c, const spot_norm_folding *f);
 
 #endif

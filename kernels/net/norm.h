@@ -42,6 +42,18 @@ typedef struct {
 /* The backward step of the pool: the gradient of out is da + db; db may be NULL; dy is written over y. */
 typedef struct { void *y; const void *da, *db, *out; const unsigned char *at; } spot_norm_pooled;
 
+/* A norm with its running statistics, folded into the weights of the convolution before it:
+ *     folded = w * k, shift = bias - mean * k, k = weight / sqrt(var + 1e-5)
+ * in double, then rounded: the same bits on every device. size is for a check of such numbers, within 1e-12 of itself. */
+typedef struct {
+    const float *w;            /* (channels, each) */
+    const float *weight, *bias, *mean, *var;   /* (channels) */
+    float  *folded, *shift;    /* (channels, each), not w itself; (channels) */
+    double *size;              /* (channels, 2): the sum of |folded| of a channel, and its |shift| */
+    int     channels;
+    size_t  each;
+} spot_norm_folding;
+
 struct spot_norm_ops {
     spot_status (*stats)(spot_ctx *c, const spot_norm *l, const void *y, spot_plane p, void *scratch);
     spot_status (*fixed)(spot_ctx *c, const spot_norm *l, int channels);
@@ -50,6 +62,7 @@ struct spot_norm_ops {
     spot_status (*pool)(spot_ctx *c, void *out, unsigned char *at, const void *y, const spot_norm *l, spot_plane p);
     spot_status (*back)(spot_ctx *c, const spot_norm_back *b, spot_plane p, void *scratch);
     spot_status (*pool_back)(spot_ctx *c, const spot_norm_pooled *b, const spot_norm *l, spot_plane p, void *scratch);
+    spot_status (*fold)(spot_ctx *c, const spot_norm_folding *f);
 };
 
 /* Bytes of scratch for stats, back and pool_back, on every device. */
@@ -78,5 +91,8 @@ spot_status spot_norm_pool(spot_ctx *c, void *out, unsigned char *at, const void
 spot_status spot_norm_backward(spot_ctx *c, const spot_norm_back *b, spot_plane p, void *scratch);
 
 spot_status spot_norm_pool_back(spot_ctx *c, const spot_norm_pooled *b, const spot_norm *l, spot_plane p, void *scratch);
+
+/* All arrays lie in the memory of c's device. */
+spot_status spot_norm_fold(spot_ctx *c, const spot_norm_folding *f);
 
 #endif

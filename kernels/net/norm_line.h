@@ -95,4 +95,7 @@ spot_status spot_norm_back_cpu(spot_ctx *c, const spot_norm_back *b, spot_plane 
 spot_status spot_norm_pool_back_cpu(spot_ctx *c, const spot_norm_pooled *b, const spot_norm *l, spot_plane p,
                                     void *scratch);
 
+/* norm_fold.c */
+spot_status spot_norm_fold_cpu(spot_ctx *c, const spot_norm_folding *f);
+
 #endif

@@ -2,12 +2,10 @@
  * calls_*_budget.txt.
  * ctest: heavy */
 #define _GNU_SOURCE   /* setenv */
-#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "budget.h"
-#include "calls.h"
+#include "call_budget.h"
 #include "check_background.h"
 #include "check_cuda.h"
 #include "check_scene.h"
@@ -28,14 +26,6 @@ static const char ec_config[] =
     "  - {method: barlow, representation: model}\n"
     "  - {method: george}\n"
     "  - {method: multiaccuracy}\n";
-
-static const spot_emulator_calls *calls_of(const spot_ctx *c)
-{
-    const spot_emulator_calls *calls = dlsym(((const spot_device *)c->device)->library, "spot_emulator_calls");
-
-    if (!calls) fail_msg("the plugin of %s has no spot_emulator_calls: is it the emulator's?", spot_device_name(c));
-    return calls;
-}
 
 static const char *const call_names[] = {
 #define X(call) #call,
@@ -128,21 +118,6 @@ TEST(a_replayed_step_against_an_adversary_is_one_call) { an_epoch_is_a_call_a_st
 TEST(a_replayed_step_of_an_alexnet_is_one_call) { an_epoch_is_a_call_a_step(SPOT_ARCH_ALEXNET, false); }
 
 /* -- an EC ---------------------------------------------------------------------------------------------------- */
-
-static void add_calls(void *user, const char *stage, const char *call, long long count)
-{
-    if (count) budget_add(user, call, stage[0] ? stage : "-")->figure[0] = count;
-}
-
-static void stays_within(const spot_ctx *c, const char *path)
-{
-    budget now = { .figures = 1, .what = { "calls or bytes" } }, most = now;
-
-    budget_read(&most, path);
-    calls_of(c)->each(add_calls, &now);
-    budget_write(&now, getenv("SPOT_CALLS_NOW"));
-    if (budget_over(&now, &most)) fail_msg("counts are above tests/%s; SPOT_CALLS_NOW=FILE adds today's", path);
-}
 
 TEST_WITH(an_ec_stays_within_its_budget, set_up, tear_down)
 {
