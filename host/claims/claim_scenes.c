@@ -27,11 +27,10 @@ spot_status spot_claim_scenes_open(spot_ctx *c, spot_claim_scenes *k, int ec)
     return spot_source_ec(c, &k->ec, &k->source, (uint32_t)ec);
 }
 
-void spot_claim_scenes_close(spot_claim_scenes *k)
+void spot_claim_scenes_close(spot_ctx *c, spot_claim_scenes *k)
 {
     spot_source_close(&k->source);
-    spot_arena_close(&k->weights);
-    spot_arena_close(&k->scratch);
+    spot_look_pixels_close(c, &k->network);
 }
 
 /* ---- its images ---- */
@@ -117,20 +116,24 @@ static spot_status infer(spot_ctx *c, void *user, const spot_prediction *p)
 {
     spot_claim_scenes *k = user;
 
-    return spot_model_infer(c, &k->scratch, p->logit, NULL, &k->network, p->rgb, p->n, p->side);
+    return spot_look_pixels_run(c, &k->network, p->logit, NULL, NULL, p->rgb, p->n);
 }
 
 spot_status spot_claim_scenes_network(spot_ctx *c, spot_claim_scenes *k, spot_predictor_options *o)
 {
-    spot_arena count = spot_arena_counting();
+    const spot_look_rule rule = { .size = k->ec.scene.size, .pictures = SCENES_BATCH };
+    spot_arena weights;
+    spot_model m;
     size_t bytes;
+    spot_status s;
 
     SPOT_TRY(spot_sweep_view_needs(c, &bytes, k->cfg, &k->source.scene, 1, SPOT_BY_MODEL));
-    SPOT_TRY(spot_arena_open(c, &k->weights, bytes));
-    SPOT_TRY(spot_sweep_network(c, &k->weights, k->run, k->cfg, &k->ec, &k->network));
-    SPOT_TRY(spot_model_infer(c, &count, NULL, NULL, &k->network, NULL, SCENES_BATCH, k->ec.scene.size));
-    SPOT_TRY(spot_arena_open(c, &k->scratch, count.peak));
-    *o = (spot_predictor_options){ .kind = SPOT_PREDICTOR_FUNCTION, .function = infer, .user = k, .outputs = k->network.outputs,
-                                   .batch = SCENES_BATCH };
+    SPOT_TRY(spot_arena_open(c, &weights, bytes));
+    s = spot_sweep_network(c, &weights, k->run, k->cfg, &k->ec, &m);
+    if (!s) s = spot_look_pixels_open(c, &k->network, &m, &rule);
+    spot_arena_close(&weights);
+    SPOT_TRY(s);
+    *o = (spot_predictor_options){ .kind = SPOT_PREDICTOR_FUNCTION, .function = infer, .user = k,
+                                   .outputs = k->network.net.s.outputs, .batch = SCENES_BATCH };
     return SPOT_OK;
 }

@@ -146,6 +146,9 @@ static void log_plan(spot_ctx *c, const job *j)
     if (j->rows.path) spot_encoder_say_input(c, j->encoder, SPOT_INPUT_OPTIONS);
 }
 
+/* Blocks of an encoder that a block of the part file has on a device, which works on one while the next is decoded. */
+enum { DEVICE_BLOCKS = 8 };
+
 static spot_status open_job(spot_ctx *c, job *j)
 {
     cli_encoder e = j->o->encoder;
@@ -166,7 +169,7 @@ static spot_status open_job(spot_ctx *c, job *j)
     spot_warn_of_encoder(c, &j->about, e.o.clip.precision, "--precision");
     p->n = j->rows.n;
     p->dim = j->about.dim;
-    p->block = j->rows.path ? j->about.picture_block : j->about.text_block;
+    p->block = j->rows.path ? j->about.picture_block * (c->device ? DEVICE_BLOCKS : 1) : j->about.text_block;
     if (!p->block)
         return spot_fail(c, SPOT_INPUT, "%s has no tower for %s", j->o->model, j->rows.path ? "pictures" : "texts");
     return make_keys(c, j);

@@ -207,7 +207,7 @@ static spot_status gather_from_ec(spot_ctx *c, gather_flags *o, const spot_confi
     if (!s) s = spot_claim_scenes_draw(c, p, &k, claim, o->most, o->seed);
     if (!s) s = spot_claim_measure(c, p, claim, &o->model);
     o->model.own.function = NULL;
-    spot_claim_scenes_close(&k);
+    spot_claim_scenes_close(c, &k);
     return s;
 }
 

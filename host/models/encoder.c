@@ -12,6 +12,7 @@
 #include "models/encoder_name.h"
 #include "models/foreign_key.h"
 #include "models/finite.h"
+#include "models/network.h"
 #include "models/neutral.h"
 #include "models/picture_input.h"
 #include "worlds/picture_batches.h"
@@ -25,7 +26,8 @@ struct spot_encoder {
     spot_arena  weights, scratch;
     spot_clip  *clip;              /* or a ViT; NULL: a ResNet, a program, or neutral */
     spot_predictor *program;       /* NULL: none */
-    spot_model  resnet;
+    spot_model  resnet;            /* or AlexNet */
+    spot_look_pixels network;      /* of it; zeroed: not open yet */
     spot_bpe   *tokenizer;         /* NULL: texts fail for the reason `why` */
     char        why[512], *path;
     float      *feature, *logit;   /* (picture_block, dim), (picture_block, outputs) */
@@ -61,6 +63,22 @@ static spot_status open_clip(spot_ctx *c, spot_encoder *e)
     return SPOT_OK;
 }
 
+/* The network itself is opened by the first block, for as many pictures: few pictures take less memory. A block that is larger
+ * opens it anew. */
+static spot_status need_network(spot_ctx *c, spot_encoder *e, int pictures)
+{
+    const spot_look_rule rule = { .size = e->about.side, .pictures = pictures };
+    spot_status s;
+
+    if (e->network.net.s.rows && (!c->device || pictures <= e->network.net.s.rows)) return SPOT_OK;
+    spot_look_pixels_close(c, &e->network);
+    spot_range_begin(c, "open-network");
+    s = spot_look_pixels_open(c, &e->network, &e->resnet, &rule);
+    spot_range_end(c);
+    return s;
+}
+
+/* A GPU's block is a batch of the network. The CPU's is as small as decoding and looking in turn allow. */
 static spot_status open_resnet(spot_ctx *c, spot_encoder *e)
 {
     spot_arena count = spot_arena_counting();
@@ -83,7 +101,8 @@ static spot_status open_resnet(spot_ctx *c, spot_encoder *e)
     e->about.side = crop;
     e->about.outputs = e->resnet.outputs;
     e->about.scale = NAN;
-    e->about.picture_block = crop > 96 ? SMALL_PICTURES : PICTURES;
+    e->about.picture_block = c->device ? spot_look_shape(c, e->resnet.arch, e->resnet.width, 1, crop, 0, SPOT_FP32).rows
+                           : crop > 96 ? SMALL_PICTURES : PICTURES;
     return SPOT_OK;
 }
 
@@ -164,11 +183,13 @@ static spot_status take_scratch(spot_ctx *c, spot_encoder *e)
 {
     spot_encoder_info *i = &e->about;
     spot_arena count = spot_arena_counting();
-    size_t rows = (size_t)i->picture_block, pixels = 3 * rows * (size_t)i->side * (size_t)i->side, texts;
+    size_t rows = (size_t)i->picture_block, texts;
+    const spot_picture_batches squares = { .n = 2 * i->picture_block, .batch = i->picture_block, .crop = i->side };
+    const spot_look_rule rule = { .size = i->side };
+    spot_bytes network = { 0 };
 
-    if (i->kind == SPOT_ENCODER_RESNET)
-        SPOT_TRY(spot_model_infer(c, &count, NULL, NULL, &e->resnet, NULL, i->picture_block, i->side));
-    else if (e->clip && i->has_images)
+    if (i->kind == SPOT_ENCODER_RESNET) SPOT_TRY(spot_look_pixels_needs(c, &network, &e->resnet, &rule));
+    if (e->clip && i->has_images)
         SPOT_TRY(spot_clip_images(c, &count, e->clip, NULL, NULL, i->picture_block, true));
     if (i->has_texts) SPOT_TRY(spot_clip_texts(c, &count, e->clip, NULL, NULL, NULL, TEXTS, true));
     SPOT_TRY(e->clip ? spot_arena_open_device(c, &e->scratch, count.peak) : spot_arena_open(c, &e->scratch, count.peak));
@@ -176,7 +197,8 @@ static spot_status take_scratch(spot_ctx *c, spot_encoder *e)
     e->logit = malloc((rows * (size_t)i->outputs + 1) * sizeof *e->logit);
     if (!e->feature || !e->logit) return spot_fail(c, SPOT_NOMEM, "no memory for a block of %zu pictures", rows);
     texts = i->has_texts ? (size_t)TEXTS * ((size_t)i->context + 1) * sizeof(int) : 0;
-    i->bytes = e->weights.size + e->scratch.size + pixels + texts
+    i->bytes = e->weights.size + network.host + network.device + e->scratch.size + texts
+             + spot_picture_batches_bytes(c, &squares)
              + rows * ((size_t)i->dim + (size_t)i->outputs) * sizeof(float);
     return SPOT_OK;
 }
@@ -218,7 +240,9 @@ spot_status spot_encoder_open(spot_ctx *c, spot_encoder **out, const char *path,
     if (!e || !e->path) return free(e), spot_fail(c, SPOT_NOMEM, "no memory for an encoder");
     e->o = *o;
     e->o.clip.input = o->input;
+    spot_range_begin(c, "open-encoder");
     s = open_encoder(c, e);
+    spot_range_end(c);
     if (s) spot_encoder_close(c, e);
     else *out = e;
     return s;
@@ -229,6 +253,7 @@ void spot_encoder_close(spot_ctx *c, spot_encoder *e)
     if (!e) return;
     spot_clip_close(c, e->clip);
     spot_predictor_close(c, e->program);
+    spot_look_pixels_close(c, &e->network);
     spot_bpe_close(e->tokenizer);
     spot_arena_close(&e->weights);
     spot_arena_close(&e->scratch);
@@ -255,7 +280,7 @@ spot_status spot_encoder_check_features(spot_ctx *c, const spot_encoder *e)
 }
 
 /* A block. ResNet: features that are not finite come from weights that are no network's. */
-static spot_status run_block(spot_ctx *c, spot_encoder *e, float *feature, float *logit, const uint8_t *rgb, int n)
+static spot_status look_at_block(spot_ctx *c, spot_encoder *e, float *feature, float *logit, const uint8_t *rgb, int n)
 {
     size_t dim = (size_t)e->about.dim;
 
@@ -267,13 +292,24 @@ static spot_status run_block(spot_ctx *c, spot_encoder *e, float *feature, float
         spot_neutral_rows(c, feature, rgb, n);
         return SPOT_OK;
     }
-    SPOT_TRY(spot_model_infer(c, &e->scratch, logit, feature, &e->resnet, rgb, n, e->about.side));
+    SPOT_TRY(need_network(c, e, n));
+    SPOT_TRY(spot_look_pixels_run(c, &e->network, logit, feature, NULL, rgb, n));
     for (int i = 0; i < n; i++)
         if (!spot_all_finite(feature + (size_t)i * dim, dim) || !spot_all_finite(logit + (size_t)i * e->about.outputs,
                                                                                  (size_t)e->about.outputs))
             return spot_fail(c, SPOT_NUMERIC, "the features of picture %d (from 0) are not finite; are the weights of this "
                              "network?", i);
     return SPOT_OK;
+}
+
+static spot_status run_block(spot_ctx *c, spot_encoder *e, float *feature, float *logit, const uint8_t *rgb, int n)
+{
+    spot_status s;
+
+    spot_range_begin(c, "encode");
+    s = look_at_block(c, e, feature, logit, rgb, n);
+    spot_range_end(c);
+    return s;
 }
 
 spot_status spot_encode_pixels(spot_ctx *c, spot_encoder *e, float *feature, float *logit, const uint8_t *rgb, int n)

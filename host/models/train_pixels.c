@@ -1,10 +1,10 @@
 /* train_pixels.c - trains a net on pixels that the caller has or draws, a batch at a time. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ahead.h"
 #include "core/device.h"
 #include "image/photo.h"
 #include "models/adversary.h"
@@ -124,28 +124,25 @@ typedef struct {
     train_pixels_batch *b;
     int step;
     spot_status status;
-    bool runs;
-    pthread_t thread;
+    spot_ahead ahead;
 } drawer;
 
-static void *draw_in_thread(void *user)
+static void draw_next(void *user)
 {
     drawer *d = user;
 
     d->status = draw_batch(&d->c, d->u, d->b, d->step);
-    return NULL;
 }
 
 static void start_drawing(spot_ctx *c, drawer *d, pupil *u, train_pixels_batch *b, int step)
 {
     *d = (drawer){ .c = { .ops = &spot_ops_cpu, .threads = 1, .stop = c->stop }, .u = u, .b = b, .step = step };
-    d->runs = step < u->steps && !pthread_create(&d->thread, NULL, draw_in_thread, d);
-    if (step < u->steps && !d->runs) draw_in_thread(d);         /* no thread: it is drawn before the step */
+    if (step < u->steps && !spot_ahead_start(&d->ahead, draw_next, d)) draw_next(d);    /* it is drawn before the step */
 }
 
 static spot_status end_drawing(spot_ctx *c, drawer *d)
 {
-    if (d->runs) pthread_join(d->thread, NULL);
+    spot_ahead_join(&d->ahead);
     return d->status ? spot_fail_from(c, d->status, &d->c) : SPOT_OK;
 }
 

@@ -9,40 +9,23 @@
 #include "base/greatest.h"
 #include "base/text.h"
 #include "formats/formats.h"
+#include "models/network.h"
 #include "shifts/plant_make.h"
 
 /* -- measuring ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const spot_plant_config *cfg;
-    spot_arena  weights;
-    spot_model  model[SPOT_PLANT_MODELS];
-    int         n;                 /* pictures of a shift: classes * truth, class by class */
-    uint8_t    *rgb;               /* (n, size, size, 3): the pictures of one shift */
+    int         n, sets;           /* pictures of a set: classes * truth, class by class; sets: 1 + shifts */
+    uint8_t    *rgb;               /* (sets, n, size, size, 3) */
     float      *logit;             /* (n, classes) */
-    spot_plant_picture *picture;   /* (n) */
+    spot_plant_picture *picture;   /* (n): of one set */
     int        *right;             /* (models, 1 + shifts, classes) */
 } measurer;
 
 static int *right_at(const measurer *m, int model, int shift, int cls)
 {
-    return &m->right[(model * (1 + m->cfg->shifts) + shift) * m->cfg->classes + cls];
-}
-
-static spot_status load_models(spot_ctx *c, measurer *m, const char *dir)
-{
-    spot_arena count = spot_arena_counting();
-    char path[SPOT_PLANT_PATH];
-
-    for (int pass = 0; pass < 2; pass++) {
-        for (int k = 0; k < m->cfg->models; k++) {
-            const spot_plant_recipe r = spot_plant_recipe_of(m->cfg, k);
-            spot_plant_model_path(path, dir, &r);
-            SPOT_TRY(spot_model_load(c, pass ? &m->weights : &count, &m->model[k], path, m->cfg->classes, 0));
-        }
-        if (!pass) SPOT_TRY(spot_arena_open(c, &m->weights, count.peak));
-    }
-    return SPOT_OK;
+    return &m->right[(model * m->sets + shift) * m->cfg->classes + cls];
 }
 
 static spot_status take_arrays(spot_ctx *c, measurer *m)
@@ -50,13 +33,13 @@ static spot_status take_arrays(spot_ctx *c, measurer *m)
     const spot_plant_config *cfg = m->cfg;
     size_t n = (size_t)cfg->truth * (size_t)cfg->classes;
 
-    m->n = (int)n;
-    m->rgb = malloc(n * 3 * (size_t)cfg->size * (size_t)cfg->size);
+    m->n = (int)n, m->sets = 1 + cfg->shifts;
+    m->rgb = malloc((size_t)m->sets * n * 3 * (size_t)cfg->size * (size_t)cfg->size);
     m->logit = malloc(n * (size_t)cfg->classes * sizeof *m->logit);
     m->picture = malloc(n * sizeof *m->picture);
-    m->right = calloc((size_t)(cfg->models * (1 + cfg->shifts) * cfg->classes), sizeof *m->right);
+    m->right = calloc((size_t)(cfg->models * m->sets * cfg->classes), sizeof *m->right);
     if (m->rgb && m->logit && m->picture && m->right) return SPOT_OK;
-    return spot_fail(c, SPOT_NOMEM, "no memory for %d planted pictures", m->n);
+    return spot_fail(c, SPOT_NOMEM, "no memory for %d planted pictures", m->sets * m->n);
 }
 
 static void close_measurer(measurer *m)
@@ -65,43 +48,78 @@ static void close_measurer(measurer *m)
     free(m->picture);
     free(m->logit);
     free(m->rgb);
-    spot_arena_close(&m->weights);
 }
 
-static spot_status ask_model(spot_ctx *c, const measurer *m, int model, int shift)
+static uint8_t *set_at(const measurer *m, int set)
+{
+    return m->rgb + (size_t)set * (size_t)m->n * 3 * (size_t)m->cfg->size * (size_t)m->cfg->size;
+}
+
+static spot_status draw_sets(spot_ctx *c, const measurer *m)
 {
     const spot_plant_config *cfg = m->cfg;
-    spot_arena scratch = spot_arena_counting();
+
+    for (int set = 0; set < m->sets; set++) {
+        for (int i = 0; i < m->n; i++)
+            spot_plant_draw(&m->picture[i], cfg, SPOT_PLANT_TRUTH, (spot_plant_shift)set, i / cfg->truth,
+                            (uint32_t)(i % cfg->truth));
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(spot_plant_render(c, set_at(m, set), m->picture, m->n, cfg));
+    }
+    return SPOT_OK;
+}
+
+static void count_right(const measurer *m, int model, int set)
+{
+    const int classes = m->cfg->classes;
+
+    for (int i = 0; i < m->n; i++) {
+        const int cls = i / m->cfg->truth;
+        *right_at(m, model, set, cls) += spot_first_greatest(m->logit + (size_t)i * (size_t)classes, classes) == cls;
+    }
+}
+
+/* One network, open for all sets. */
+static spot_status ask_network(spot_ctx *c, const measurer *m, spot_look_pixels *net, int model)
+{
+    for (int set = 0; set < m->sets; set++) {
+        SPOT_TRY(spot_check_stop(c));
+        SPOT_TRY(spot_look_pixels_run(c, net, m->logit, NULL, NULL, set_at(m, set), m->n));
+        count_right(m, model, set);
+        spot_tell(c, "plant: truth", -1, model * m->sets + set + 1, m->sets * m->cfg->models, "");
+    }
+    return SPOT_OK;
+}
+
+static spot_status ask_model(spot_ctx *c, const measurer *m, const char *dir, int model)
+{
+    const spot_plant_config *cfg = m->cfg;
+    const spot_plant_recipe r = spot_plant_recipe_of(cfg, model);
+    const spot_look_rule rule = { .size = cfg->size, .pictures = m->n };
+    spot_look_pixels net = { 0 };
+    spot_arena a = spot_arena_counting();
+    char path[SPOT_PLANT_PATH];
+    spot_model loaded;
     spot_status s;
 
-    SPOT_TRY(spot_model_infer(c, &scratch, m->logit, NULL, &m->model[model], m->rgb, m->n, cfg->size));
-    SPOT_TRY(spot_arena_open(c, &scratch, scratch.peak));
-    s = spot_model_infer(c, &scratch, m->logit, NULL, &m->model[model], m->rgb, m->n, cfg->size);
-    for (int i = 0; i < m->n && !s; i++) {
-        const float *logit = m->logit + (size_t)i * (size_t)cfg->classes;
-        const int cls = m->picture[i].cls;
-        *right_at(m, model, shift, cls) += spot_first_greatest(logit, cfg->classes) == cls;
-    }
-    spot_arena_close(&scratch);
+    spot_plant_model_path(path, dir, &r);
+    SPOT_TRY(spot_model_load(c, &a, &loaded, path, cfg->classes, 0));
+    SPOT_TRY(spot_arena_open(c, &a, a.peak));
+    s = spot_model_load(c, &a, &loaded, path, cfg->classes, 0);
+    if (!s) s = spot_look_pixels_open(c, &net, &loaded, &rule);
+    spot_arena_close(&a);
+    if (!s) s = ask_network(c, m, &net, model);
+    spot_look_pixels_close(c, &net);
     return s;
 }
 
-static spot_status measure(spot_ctx *c, measurer *m)
+/* The pictures of all sets are drawn first, so that each network is opened once. */
+static spot_status measure(spot_ctx *c, const measurer *m, const char *dir)
 {
-    const spot_plant_config *cfg = m->cfg;
+    spot_status s = draw_sets(c, m);
 
-    for (int shift = 0; shift <= cfg->shifts; shift++) {
-        for (int i = 0; i < m->n; i++)
-            spot_plant_draw(&m->picture[i], cfg, SPOT_PLANT_TRUTH, (spot_plant_shift)shift, i / cfg->truth,
-                            (uint32_t)(i % cfg->truth));
-        SPOT_TRY(spot_plant_render(c, m->rgb, m->picture, m->n, cfg));
-        for (int k = 0; k < cfg->models; k++) {
-            SPOT_TRY(spot_check_stop(c));
-            SPOT_TRY(ask_model(c, m, k, shift));
-            spot_tell(c, "plant: truth", -1, shift * cfg->models + k + 1, (1 + cfg->shifts) * cfg->models, "");
-        }
-    }
-    return SPOT_OK;
+    for (int k = 0; k < m->cfg->models && !s; k++) s = ask_model(c, m, dir, k);
+    return s;
 }
 
 static spot_status write_truth(spot_ctx *c, const measurer *m, const char *path)
@@ -135,9 +153,8 @@ spot_status spot_plant_measure(spot_ctx *c, const char *dir, const spot_plant_co
     m = calloc(1, sizeof *m);
     if (!m) return spot_fail(c, SPOT_NOMEM, "no memory for the truth about planted models");
     m->cfg = cfg;
-    s = load_models(c, m, dir);
-    if (!s) s = take_arrays(c, m);
-    if (!s) s = measure(c, m);
+    s = take_arrays(c, m);
+    if (!s) s = measure(c, m, dir);
     if (!s) s = write_truth(c, m, path);
     close_measurer(m);
     free(m);

@@ -285,8 +285,9 @@ spot_status spot_shift_answers_open(spot_ctx *c, spot_shift_answers *a, const sp
     return SPOT_OK;
 }
 
-void spot_shift_answers_close(spot_shift_answers *a)
+void spot_shift_answers_close(spot_ctx *c, spot_shift_answers *a)
 {
+    spot_shift_networks_close(c, a);
     for (int u = 0; a->unit && u < a->units; u++) free(a->unit[u].answer);
     for (int m = 0; a->network && m < a->cfg->models; m++) free(a->network[m].index);
     free(a->network);

@@ -28,6 +28,7 @@ typedef struct {
     spot_filter filter;        /* of the squares that it looks at */
     int  outputs;
     int *index;                /* (outputs): words; NULL: the classes in order */
+    struct spot_encoder *encoder;      /* NULL: is opened when it is needed (shift_look.c) */
 } spot_shift_network;
 
 typedef struct {
@@ -52,16 +53,18 @@ typedef struct {
 spot_status spot_shift_answers_open (spot_ctx *c, spot_shift_answers *a, const spot_shifts_config *cfg,
                                      const spot_shift_classes *k, const spot_store *store, const spot_shift_pictures *pictures,
                                      int units, spot_shift_progress *progress);
-void        spot_shift_answers_close(spot_shift_answers *a);
+void        spot_shift_answers_close(spot_ctx *c, spot_shift_answers *a);
 
 /* Fills the answers of the models that look at the pictures, for one unit. Answers are kept in the cache. */
 spot_status spot_shift_answers_look(spot_ctx *c, spot_shift_answers *a, int unit);
 
-/* shift_look.c: fills a->network. network_bytes: memory of the model that takes most while it looks at a folder of `pictures`;
- * one that cannot be opened counts nothing. look_bytes: memory of the decoded pictures then. */
+/* shift_look.c: fills a->network; closes the encoders that are still open. network_bytes: memory of the model that takes most
+ * while it looks at a folder of `pictures`; one that cannot be opened counts nothing. look_bytes: memory of the decoded pictures
+ * then: a piece, on a device two. */
 spot_status spot_shift_networks_open(spot_ctx *c, spot_shift_answers *a);
+void        spot_shift_networks_close(spot_ctx *c, spot_shift_answers *a);
 size_t      spot_shift_network_bytes(spot_ctx *c, const spot_shifts_config *cfg, int pictures);
-size_t      spot_shift_look_bytes(const spot_shifts_config *cfg, int pictures);
+size_t      spot_shift_look_bytes(const spot_ctx *c, const spot_shifts_config *cfg, int pictures);
 
 /* The word of an answer; its index, added where it is new (-1: no memory). */
 const char *spot_shift_word(const spot_shift_words *w, int index);

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/ahead.h"
 #include "base/greatest.h"
+#include "core/device.h"
 #include "models/foreign_model.h"
 #include "models/picture_input.h"
 #include "shifts/shift_answers.h"
@@ -29,6 +31,15 @@ typedef struct {
     uint8_t *rgb;              /* (n, crop, crop, 3); NULL: not decoded yet */
 } piece;
 
+/* The piece behind one that models look at, decoded meanwhile. */
+typedef struct {
+    piece       v;
+    spot_ctx    own;           /* its sentences come again when the piece is needed */
+    spot_status status;
+    spot_ahead  thread;
+    bool        begun;
+} next_piece;
+
 /* ---- networks ---- */
 
 static spot_status check_network(spot_ctx *c, const spot_shift_model *m, const spot_encoder_info *info, int outputs)
@@ -45,23 +56,44 @@ static spot_status check_network(spot_ctx *c, const spot_shift_model *m, const s
                      m->weights, info->outputs, m->classes[0] ? m->classes : "the study's classes are", outputs);
 }
 
+void spot_shift_networks_close(spot_ctx *c, spot_shift_answers *a)
+{
+    for (int m = 0; a->network && m < a->cfg->models; m++) {
+        spot_shift_model_give(c, a->network[m].encoder, a->programs);
+        a->network[m].encoder = NULL;
+    }
+}
+
+/* Opens the encoder of a model, unless it is open. A device keeps those of other models as long as they leave half of its
+ * memory; the CPU has one at a time. */
+static spot_status need_encoder(spot_ctx *c, spot_shift_answers *a, int model)
+{
+    const spot_shift_model *m = &a->cfg->model[model];
+    spot_shift_network *k = &a->network[model];
+    size_t left = 0, all = 0;
+
+    if (k->encoder) return SPOT_OK;
+    if (c->device) SPOT_TRY(spot_device_room(c, &left, &all));
+    if (left <= all / 2) spot_shift_networks_close(c, a);
+    return spot_shift_model_open(c, &k->encoder, a->programs, a->cfg, m);
+}
+
 static spot_status open_network(spot_ctx *c, spot_shift_answers *a, int model)
 {
     const spot_shift_model *m = &a->cfg->model[model];
     spot_shift_network *k = &a->network[model];
-    spot_encoder *e = NULL;
-    spot_status s;
+    const spot_encoder_info *about;
 
     SPOT_TRY(spot_shift_outputs(c, &a->words, &k->index, &k->outputs, m));
-    SPOT_TRY(spot_shift_model_open(c, &e, a->programs, a->cfg, m));
-    s = check_network(c, m, spot_encoder_about(e), k->outputs);
-    if (s == SPOT_OK && !a->cfg->plant.pictures)       /* planted networks are known */
-        spot_encoder_say_input(c, e, SPOT_INPUT_SETTINGS ", resize, crop, interpolation");
-    if (s == SPOT_OK) memcpy(k->name, spot_encoder_about(e)->name, sizeof k->name);
-    k->filter = spot_picture_input_filter(&m->input, spot_encoder_about(e)->kind == SPOT_ENCODER_VIT ? SPOT_BICUBIC
-                                                                                                     : SPOT_BILINEAR);
-    spot_shift_model_give(c, e, a->programs);
-    return s;
+    SPOT_TRY(need_encoder(c, a, model));
+    about = spot_encoder_about(k->encoder);
+    SPOT_TRY(check_network(c, m, about, k->outputs));
+    if (!a->cfg->plant.pictures)                       /* planted networks are known */
+        spot_encoder_say_input(c, k->encoder, SPOT_INPUT_SETTINGS ", resize, crop, interpolation");
+    memcpy(k->name, about->name, sizeof k->name);
+    k->filter = spot_picture_input_filter(&m->input, about->kind == SPOT_ENCODER_VIT ? SPOT_BICUBIC : SPOT_BILINEAR);
+    if (!c->device) spot_shift_networks_close(c, a);
+    return SPOT_OK;
 }
 
 spot_status spot_shift_networks_open(spot_ctx *c, spot_shift_answers *a)
@@ -128,12 +160,13 @@ static int piece_size(int crop)
     return fits < BLOCK ? BLOCK : (int)(fits / BLOCK * BLOCK);
 }
 
-size_t spot_shift_look_bytes(const spot_shifts_config *cfg, int pictures)
+size_t spot_shift_look_bytes(const spot_ctx *c, const spot_shifts_config *cfg, int pictures)
 {
     size_t most = 0;
 
     for (int m = 0; m < cfg->models; m++) {
-        const int crop = cfg->model[m].crop, fits = piece_size(crop), n = pictures < fits ? pictures : fits;
+        const int crop = cfg->model[m].crop, fits = (c->device ? 2 : 1) * piece_size(crop);
+        const int n = pictures < fits ? pictures : fits;
         const size_t bytes = 3 * (size_t)n * (size_t)crop * (size_t)crop;
         if (cfg->model[m].weights[0] && bytes > most) most = bytes;
     }
@@ -162,6 +195,59 @@ static spot_status decode_piece(spot_ctx *c, piece *v)
     s = path && v->rgb ? spot_picture_batches_run(c, &b) : spot_fail(c, SPOT_NOMEM, "no memory for %d pictures", v->n);
     free(path);
     return s;
+}
+
+static spot_key key_of_piece(const piece *v, int model)
+{
+    const spot_shift_network *k = &v->a->network[model];
+    const spot_key key = spot_key_join(spot_key_of(v->p->hash, strlen(v->p->hash)), "answers", k->name, strlen(k->name));
+    const int at[] = { v->from, v->n };
+
+    return spot_key_join(key, "piece", at, sizeof at);
+}
+
+/* Whether the model looks at the squares of the piece. */
+static bool has_shape(const piece *v, int model)
+{
+    const spot_shift_model *m = &v->a->cfg->model[model];
+
+    return m->weights[0] && m->resize == v->resize && m->crop == v->crop && v->a->network[model].filter == v->filter;
+}
+
+/* Whether a model has no answers for it yet. */
+static bool is_wanted(const piece *v)
+{
+    const spot_shifts_config *cfg = v->a->cfg;
+
+    for (int m = 0; m < cfg->models; m++)
+        if (has_shape(v, m) && !spot_store_has(v->a->store, key_of_piece(v, m), "answers")) return true;
+    return false;
+}
+
+static void decode_next(void *user)
+{
+    next_piece *next = user;
+
+    next->status = decode_piece(&next->own, &next->v);
+}
+
+/* Begins to decode the next piece, once, where a device looks at this one, which is decoded: the CPU has no thread to spare. */
+static void begin_next(spot_ctx *c, next_piece *next)
+{
+    if (!c->device || next->begun || next->v.n < 1 || !is_wanted(&next->v)) return;
+    next->own = (spot_ctx){ .ops = &spot_ops_cpu, .threads = c->threads, .stop = c->stop, .rotated = c->rotated };
+    next->begun = spot_ahead_start(&next->thread, decode_next, next);
+}
+
+/* Moves on to the next piece. One that could not be decoded is decoded again when it is needed, which fails in order. */
+static void end_next(piece *v, next_piece *next)
+{
+    spot_ahead_join(&next->thread);
+    free(v->rgb);
+    *v = next->v;
+    if (!next->status) return;
+    free(v->rgb);
+    v->rgb = NULL;
 }
 
 /* ---- looking ---- */
@@ -195,39 +281,34 @@ static spot_status look_at_blocks(spot_ctx *c, const piece *v, spot_encoder *e, 
 
 static spot_status look_with(spot_ctx *c, const piece *v, int model, int *output)
 {
-    const spot_shift_model *m = &v->a->cfg->model[model];
+    spot_shift_network *k = &v->a->network[model];
     const spot_encoder_info *info;
-    float *feature = NULL;
-    spot_encoder *e;
+    float *feature;
     spot_status s;
 
-    SPOT_TRY(spot_shift_model_open(c, &e, v->a->programs, v->a->cfg, m));
-    info = spot_encoder_about(e);
-    if (strcmp(info->name, v->a->network[model].name))
-        s = spot_fail(c, SPOT_INPUT, "%s was written during the run; run the same command again", m->weights);
-    else {
-        feature = malloc((size_t)info->picture_block * (size_t)(info->dim + info->outputs) * sizeof *feature);
-        s = feature ? look_at_blocks(c, v, e, model, feature, output)
-                    : spot_fail(c, SPOT_NOMEM, "no memory to look at %d pictures", v->n);
-    }
+    SPOT_TRY(need_encoder(c, v->a, model));
+    info = spot_encoder_about(k->encoder);
+    if (strcmp(info->name, k->name))
+        return spot_fail(c, SPOT_INPUT, "%s was written during the run; run the same command again",
+                         v->a->cfg->model[model].weights);
+    feature = malloc((size_t)info->picture_block * (size_t)(info->dim + info->outputs) * sizeof *feature);
+    s = feature ? look_at_blocks(c, v, k->encoder, model, feature, output)
+                : spot_fail(c, SPOT_NOMEM, "no memory to look at %d pictures", v->n);
     free(feature);
-    spot_shift_model_give(c, e, v->a->programs);
     return s;
 }
 
 /* The outputs of one model for the piece, from the cache or by looking; then its answers. */
-static spot_status answer_piece(spot_ctx *c, piece *v, int model)
+static spot_status answer_piece(spot_ctx *c, piece *v, next_piece *next, int model)
 {
     const spot_shift_network *k = &v->a->network[model];
     const size_t bytes = (size_t)v->n * sizeof(int);
-    const int at[] = { v->from, v->n };
     int *answer = v->u->answer + (size_t)model * v->p->list.n + v->from;
-    spot_key key = spot_key_join(spot_key_of(v->p->hash, strlen(v->p->hash)), "answers", k->name, strlen(k->name));
+    const spot_key key = key_of_piece(v, model);
     unsigned char *kept = NULL;
     size_t size = 0;
     bool found = false;
 
-    key = spot_key_join(key, "piece", at, sizeof at);
     SPOT_TRY(spot_store_get(c, v->a->store, key, "answers", &kept, &size, &found));
     found = found && size == bytes;
     if (found) memcpy(answer, kept, bytes);
@@ -235,6 +316,7 @@ static spot_status answer_piece(spot_ctx *c, piece *v, int model)
     if (found) spot_shift_progress_add(c, v->a->progress, v->n, v->a->cfg->model[model].name);
     else {
         if (!v->rgb) SPOT_TRY(decode_piece(c, v));
+        begin_next(c, next);
         SPOT_TRY(look_with(c, v, model, answer));
         SPOT_TRY(spot_store_put(c, v->a->store, key, "answers", answer, bytes));
     }
@@ -246,44 +328,49 @@ static spot_status answer_piece(spot_ctx *c, piece *v, int model)
     return SPOT_OK;
 }
 
-/* Whether both look at the same squares of a picture. */
-static bool is_same_shape(const spot_shift_answers *a, int one, int other)
+static piece piece_at(spot_shift_answers *a, int unit, int like, int from)
 {
-    const spot_shift_model *m = &a->cfg->model[one], *o = &a->cfg->model[other];
+    const spot_shift_model *shape = &a->cfg->model[like];
+    const spot_shift_pictures *p = a->unit[unit].pictures;
+    const int size = piece_size(shape->crop), left = p->list.n - from;
 
-    return m->resize == o->resize && m->crop == o->crop && a->network[one].filter == a->network[other].filter;
+    return (piece){ .a = a, .p = p, .u = &a->unit[unit], .from = from, .n = left < size ? left : size, .resize = shape->resize,
+                    .crop = shape->crop, .filter = a->network[like].filter };
 }
 
-static bool shape_is_done(const spot_shift_answers *a, int model)
+/* Whether a model before this one looks at the same squares. */
+static bool shape_is_done(spot_shift_answers *a, int unit, int model)
 {
+    const piece v = piece_at(a, unit, model, 0);
+
     for (int k = 0; k < model; k++)
-        if (a->cfg->model[k].weights[0] && is_same_shape(a, k, model)) return true;
+        if (has_shape(&v, k)) return true;
     return false;
 }
 
 /* All models that look at the squares of model `like`, piece by piece. */
 static spot_status look_in_shape(spot_ctx *c, spot_shift_answers *a, int unit, int like)
 {
-    const spot_shift_model *shape = &a->cfg->model[like];
-    const spot_shift_pictures *p = a->unit[unit].pictures;
-    const int size = piece_size(shape->crop);
+    piece v = piece_at(a, unit, like, 0);
     spot_status s = SPOT_OK;
 
-    for (int from = 0; from < p->list.n && s == SPOT_OK; from += size) {
-        piece v = { .a = a, .p = p, .u = &a->unit[unit], .from = from, .n = p->list.n - from < size ? p->list.n - from : size,
-                    .resize = shape->resize, .crop = shape->crop, .filter = a->network[like].filter };
-        for (int m = 0; m < a->cfg->models && s == SPOT_OK; m++) {
-            if (a->cfg->model[m].weights[0] && is_same_shape(a, m, like)) s = answer_piece(c, &v, m);
-        }
-        free(v.rgb);
+    while (v.n > 0 && s == SPOT_OK) {
+        next_piece next = { .v = piece_at(a, unit, like, v.from + v.n) };
+        for (int m = 0; m < a->cfg->models && s == SPOT_OK; m++)
+            if (has_shape(&v, m)) s = answer_piece(c, &v, &next, m);
+        end_next(&v, &next);
     }
+    free(v.rgb);
     return s;
 }
 
 spot_status spot_shift_answers_look(spot_ctx *c, spot_shift_answers *a, int unit)
 {
-    for (int m = 0; m < a->cfg->models; m++)
-        if (a->cfg->model[m].weights[0] && !shape_is_done(a, m))
-            SPOT_TRY(look_in_shape(c, a, unit, m));
-    return SPOT_OK;
+    spot_status s = SPOT_OK;
+
+    for (int m = 0; m < a->cfg->models && s == SPOT_OK; m++)
+        if (a->cfg->model[m].weights[0] && !shape_is_done(a, unit, m))
+            s = look_in_shape(c, a, unit, m);
+    if (!c->device) spot_shift_networks_close(c, a);
+    return s;
 }

@@ -135,7 +135,7 @@ static spot_status add_all(spot_ctx *c, spot_shifts_cost *cost, const spot_shift
     const size_t lists = sum.most + sum.names + (size_t)cost->pictures * (48 + (size_t)cfg->models * sizeof(int))
                        + (size_t)cost->classes * (size_t)(1 + cfg->shifts) * (size_t)(1 + cfg->models) * 2 * sizeof(double)
                        + sum.real + sum.features;
-    const size_t look = network + spot_shift_look_bytes(cfg, sum.largest) + sum.decoding;
+    const size_t look = network + spot_shift_look_bytes(c, cfg, sum.largest) + sum.decoding;
     const size_t cover = spot_shifts_encode(cfg)
                        ? spot_shift_cover_bytes(c, cost->classes, sum.dim, sum.real_class, sum.made_class) : 0;
     cost->memory = lists + encoder.bytes + more(more(look, encoder.squares + sum.decoding), more(cover, largest_file(cfg)));
@@ -156,7 +156,7 @@ static spot_status add_planted(spot_ctx *c, spot_shifts_cost *cost, const spot_s
     cost->pictures = w->classes * (w->real + 2 * (1 + cfg->shifts) * w->pictures);
     cost->models += w->models, cost->features = encoder.dim;
     SPOT_TRY(spot_plant_models_bytes(c, &training, &looking, w));
-    const size_t truth = (size_t)w->truth * (size_t)w->classes * square + looking;
+    const size_t truth = (size_t)(1 + w->shifts) * (size_t)w->truth * (size_t)w->classes * square + looking;
     const size_t unit = (size_t)w->classes * (size_t)largest * square;
     const size_t features = (size_t)w->classes * (size_t)(w->real + largest) * (size_t)encoder.dim * sizeof(float);
     const size_t cover = encoder.dim ? spot_shift_cover_bytes(c, w->classes, encoder.dim, w->real, w->pictures) : 0;

@@ -165,7 +165,7 @@ static void close_run(spot_ctx *c, run *v)
     for (int i = 0; v->pictures && i <= v->listed; i++) spot_shift_pictures_close(&v->pictures[i]);
     free(v->pictures);
     spot_shift_pictures_close(&v->real);
-    spot_shift_answers_close(&v->v.answers);
+    spot_shift_answers_close(c, &v->v.answers);
     spot_shift_programs_close(c, &v->v.programs);
     spot_shift_encoding_close(c, &v->v.encoding);
     spot_shift_truth_close(&v->v.truth);

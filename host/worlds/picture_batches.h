@@ -1,7 +1,8 @@
 /* picture_batches.h - pictures by their paths -> batches of squares, each handed to a function such as a network.
  *
- * All threads decode a batch, then `take` has it: the two take turns, since on the CPU both use every core. Needs the memory of
- * one batch and of decoding, for any number of pictures. */
+ * All threads decode a batch, then `take` has it. On the CPU the two take turns, since both use every core. On a device the
+ * next batch is decoded while `take` works. Needs the memory of one batch, on a device of two, and of decoding, for any number
+ * of pictures. */
 #ifndef SPOTTER_PICTURE_BATCHES_H
 #define SPOTTER_PICTURE_BATCHES_H
 
@@ -35,11 +36,11 @@ typedef struct {
     void        *user;
 } spot_picture_batches;
 
-/* Batches begin at the pictures 0, early, early + batch ...; unreadable pictures make them shorter. The stop flag is looked at
- * before each batch. */
+/* Batches begin at the pictures 0, early, early + batch ...; unreadable pictures make them shorter. `take`, the log and
+ * failures come in the order of pictures, in the caller's thread. The stop flag is looked at before each batch. */
 spot_status spot_picture_batches_run(spot_ctx *c, const spot_picture_batches *b);
 
 /* The bytes that it holds beside those of decoding. */
-size_t spot_picture_batches_bytes(const spot_picture_batches *b);
+size_t spot_picture_batches_bytes(const spot_ctx *c, const spot_picture_batches *b);
 
 #endif

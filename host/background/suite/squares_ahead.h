@@ -2,14 +2,12 @@
 #ifndef SPOTTER_SQUARES_AHEAD_H
 #define SPOTTER_SQUARES_AHEAD_H
 
-#include <pthread.h>
-
 #include "background/suite/squares.h"
+#include "base/ahead.h"
 
 /* Zeroed: nothing is under way. */
 typedef struct {
-    pthread_t thread;
-    bool      running;
+    spot_ahead thread;
     spot_ctx  own;                             /* its sentences come again when the squares are needed */
     spot_square_cache *cache[2];
     const int *item[2];

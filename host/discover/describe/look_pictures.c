@@ -10,6 +10,7 @@
 #include "discover/describe/gallery.h"
 #include "discover/subject/subject_memory.h"
 #include "models/foreign_model.h"
+#include "models/network.h"
 #include "models/picture_input.h"
 #include "models/predictor_kinds.h"
 #include "spotter/model.h"
@@ -23,8 +24,9 @@ typedef struct {
     spot_ctx     *c;
     spot_subject *s;
     const spot_subject_files *files;
-    spot_arena    weights, scratch;
-    spot_model    m;               /* its `outputs` are also those of ... */
+    spot_arena    weights;
+    spot_look_pixels net;
+    spot_model    m;               /* of the net; its `outputs` are also those of ... */
     spot_predictor *program;       /* ... a model that Spotter does not run itself; else NULL */
     spot_picture_batches batches;
     float        *logit;       /* (BATCH, outputs) */
@@ -70,7 +72,7 @@ static spot_status fill_prob(looker *l, int row, const float *logit)
 
 static spot_status look_at(spot_ctx *c, looker *l, float *feature, const uint8_t *rgb, int n)
 {
-    if (!l->program) return spot_model_infer(c, &l->scratch, l->logit, feature, &l->m, rgb, n, l->files->crop);
+    if (!l->program) return spot_look_pixels_run(c, &l->net, l->logit, feature, NULL, rgb, n);
     return spot_predict(c, l->program, &(spot_prediction){ rgb, n, l->files->crop, l->logit,
                                                            spot_predictor_about(l->program)->dim ? feature : NULL, NULL });
 }
@@ -197,9 +199,10 @@ static spot_status take_memory(looker *l)
 {
     spot_subject *s = l->s;
     size_t n = (size_t)s->n, classes = (size_t)s->classes, bytes, most = l->files->memory, decoding;
-    spot_arena count = spot_arena_counting();
     const bool vit = !spot_is_foreign(l->files->model) && spot_predictor_is_vit(l->files->model);
     const spot_filter filter = spot_picture_input_filter(&l->files->input, vit ? SPOT_BICUBIC : SPOT_BILINEAR);
+    const spot_look_rule rule = { .size = l->files->crop, .pictures = s->n < BATCH ? s->n : BATCH };
+    spot_bytes net = { 0 };
 
     l->batches = (spot_picture_batches){ .path = s->image, .n = s->n, .batch = BATCH, .early = FIRST,
                                          .resize = l->files->resize, .crop = l->files->crop, .filter = filter,
@@ -207,9 +210,9 @@ static spot_status take_memory(looker *l)
                                          .stage = "look", .skip = l->files->skip, .option = "--skip-unreadable",
                                          .skipped = &s->skipped,
                                          .take = infer_batch, .user = l };
-    if (!l->program) SPOT_TRY(spot_model_infer(l->c, &count, NULL, NULL, &l->m, NULL, BATCH, l->files->crop));
-    bytes = n * ((size_t)s->d + classes + 1) * sizeof(float) + spot_picture_batches_bytes(&l->batches) + l->weights.size
-          + count.peak;
+    if (!l->program) SPOT_TRY(spot_look_pixels_needs(l->c, &net, &l->m, &rule));
+    bytes = n * ((size_t)s->d + classes + 1) * sizeof(float) + spot_picture_batches_bytes(l->c, &l->batches) + l->weights.size
+          + net.host;
     l->batches.memory = decoding = most > bytes ? most - bytes : SPOT_PICTURE_MEMORY;
     spot_log(l->c, SPOT_LOG_INFO, "%s: %d pictures of %d classes, seen by %s: takes %.0f MB, and decoding at most %.0f MB; "
              "up to %d pictures are decoded at a time, fewer where they are large", l->files->images, s->n, s->classes,
@@ -223,7 +226,7 @@ static spot_status take_memory(looker *l)
     if (!l->program) SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->head, classes * (size_t)s->d));
     else memset(s->feature, 0, n * (size_t)s->d * sizeof *s->feature);
     if (s->target) SPOT_TRY(SPOT_SUBJECT_TAKE(l->c, s, s->confidence, n));
-    SPOT_TRY(spot_arena_open(l->c, &l->scratch, count.peak));
+    if (!l->program) SPOT_TRY(spot_look_pixels_open(l->c, &l->net, &l->m, &rule));
     l->logit = malloc(BATCH * (size_t)l->m.outputs * sizeof *l->logit);
     return l->logit ? SPOT_OK : spot_fail(l->c, SPOT_NOMEM, "no memory to look at pictures");
 }
@@ -232,8 +235,8 @@ static void close_looker(looker *l)
 {
     free(l->logit);
     spot_predictor_close(l->c, l->program);
+    spot_look_pixels_close(l->c, &l->net);
     spot_arena_close(&l->weights);
-    spot_arena_close(&l->scratch);
 }
 
 spot_status spot_subject_look(spot_ctx *c, spot_subject *s, const spot_subject_files *files)

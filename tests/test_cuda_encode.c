@@ -1,0 +1,170 @@
+/* test_cuda_encode.c - pictures through a network that stays open on CUDA, against the CPU: blocks that are not whole, calls
+ * that are recorded, pictures that are decoded while the device works.
+ * ctest: heavy */
+#define _GNU_SOURCE   /* setenv */
+#include "check_cuda.h"
+
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "check_clip.h"
+#include "check_resnet.h"
+#include "spotter/encoder.h"
+#include "worlds/picture_batches.h"
+
+enum { SIDE = 32, EACH = 3 * SIDE * SIDE, OUTPUTS = 3, DIM = 128, PICTURES = 7 };
+
+static const char *put_net(void)
+{
+    spot_ctx c = check_ctx(1);
+    const char *path = in_root("net.safetensors");
+    spot_arena a;
+    spot_model m;
+
+    CHECK_OK(&c, spot_arena_open(&c, &a, (size_t)16 << 20));
+    CHECK_OK(&c, spot_model_take(&c, &a, &m, SPOT_ARCH_RESNET18, 16, OUTPUTS));
+    fill_model(&m);
+    CHECK_OK(&c, spot_model_save(&c, path, &m));
+    spot_arena_close(&a);
+    return path;
+}
+
+static spot_encoder *open_net(spot_ctx *c, const char *path)
+{
+    spot_encoder_options o = spot_encoder_defaults();
+    spot_encoder *e;
+
+    o.resize = 40, o.crop = SIDE;
+    CHECK_OK(c, spot_encoder_open(c, &e, path, &o));
+    return e;
+}
+
+static void compare(const float *got, const float *want, int n)
+{
+    double off = 0, most = 0;
+
+    for (int i = 0; i < n; i++) off = fmax(off, fabs((double)got[i] - want[i])), most = fmax(most, fabs((double)want[i]));
+    CHECK_NEAR(off / most, 0, 1e-5);
+}
+
+/* Calls of a size and of fewer pictures use one opening, and a picture's row has the same bits alone, in company, and in a
+ * recorded call. */
+TEST_IN_FOLDER(calls_of_any_size_use_one_network)
+{
+    static const int size[] = { 5, 1, 3 };
+    static uint8_t rgb[5 * EACH];
+    float want[5 * DIM], logit[5 * OUTPUTS], feature[5 * DIM], first[5 * DIM], first_logit[5 * OUTPUTS];
+    spot_ctx cpu = check_ctx(1), c;
+    const char *net = put_net();
+    spot_encoder *e = open_net(&cpu, net);
+
+    for (int i = 0; i < 5 * EACH; i++) rgb[i] = (uint8_t)(256 * unit(50, (size_t)i));
+    CHECK_OK(&cpu, spot_encode_pixels(&cpu, e, want, logit, rgb, 5));
+    spot_encoder_close(&cpu, e);
+    open_cuda(&c, 0);
+    e = open_net(&c, net);
+    for (int k = 0; k < LEN(size); k++) {
+        note_takes(&c);
+        CHECK_OK(&c, spot_encode_pixels(&c, e, feature, logit, rgb, size[k]));
+        assert_true(k ? !noted : noted > 0);
+        if (!k) memcpy(first, feature, sizeof first), memcpy(first_logit, logit, sizeof logit);
+        assert_memory_equal(first, feature, (size_t)size[k] * DIM * sizeof *feature);
+        assert_memory_equal(first_logit, logit, (size_t)size[k] * OUTPUTS * sizeof *logit);
+    }
+    spot_encoder_close(&c, e);
+    spot_device_close(&c);
+    compare(first, want, 5 * DIM);
+}
+
+typedef struct { float feature[PICTURES * DIM]; uint8_t unreadable[PICTURES]; int dim, skipped; char why[600]; } encoded;
+
+static void encode(spot_ctx *c, encoded *to, const char *net, char *const *path)
+{
+    spot_encoder *e = open_net(c, net);
+    spot_encoder_pictures p = { .path = path, .n = PICTURES, .feature = to->feature, .unreadable = to->unreadable,
+                                .skipped = &to->skipped };
+
+    to->skipped = 0, to->dim = spot_encoder_about(e)->dim;
+    CHECK_OK(c, spot_encode_pictures(c, e, &p));
+    p.unreadable = NULL;
+    assert_int_equal(spot_encode_pictures(c, e, &p), SPOT_INPUT);
+    snprintf(to->why, sizeof to->why, "%s", spot_message(c, SPOT_INPUT));
+    spot_forget(c);
+    p.unreadable = to->unreadable;
+    CHECK_OK(c, spot_encode_pictures(c, e, &p));
+    spot_encoder_close(c, e);
+}
+
+static void compare_encoder(const char *model, char *const *path)
+{
+    static encoded want, got;
+    spot_ctx cpu = check_ctx(2), c;
+
+    encode(&cpu, &want, model, path);
+    open_cuda(&c, 0);
+    encode(&c, &got, model, path);
+    spot_device_close(&c);
+    assert_memory_equal(got.unreadable, want.unreadable, sizeof got.unreadable);
+    assert_int_equal(got.skipped, want.skipped);
+    assert_string_equal(got.why, want.why);
+    compare(got.feature, want.feature, PICTURES * got.dim);
+}
+
+/* Pictures that cannot be read are left out, or named, as on the CPU. */
+TEST_IN_FOLDER(unreadable_pictures_are_those_of_the_cpu)
+{
+    char *path[PICTURES];
+
+    for (int i = 0; i < PICTURES; i++) {
+        path[i] = (char *)(uintptr_t)in_root("%d.png", i);
+        if (i % 4 == 3) put_bytes(path[i], "no picture", 10);
+        else put_picture(path[i], i);
+    }
+    compare_encoder(put_net(), path);
+    compare_encoder(put_model(), path);
+}
+
+/* -- decoding ahead ----------------------------------------------------------------------------------------------- */
+
+enum { BATCH = 3 };
+typedef struct { int watch, seen, batches; } watcher;
+
+/* Whether the watched file was read, within ten seconds. */
+static bool was_read(const watcher *w)
+{
+    struct pollfd p = { .fd = w->watch, .events = POLLIN };
+
+    return poll(&p, 1, 10000) == 1;
+}
+
+static spot_status take_watched(spot_ctx *c, void *user, const spot_picture_batch *b)
+{
+    watcher *w = user;
+
+    (void)c;
+    for (int i = 0; i < b->n; i++) assert_int_equal(b->picture[i], w->seen++);
+    if (!w->batches++) assert_true(was_read(w));
+    return SPOT_OK;
+}
+
+/* The last picture of the second batch is read before the first batch is done with. */
+TEST_IN_FOLDER(the_next_batch_is_decoded_while_the_device_works)
+{
+    char *path[PICTURES];
+    watcher w = { .watch = inotify_init() };
+    spot_ctx c;
+
+    assert_true(w.watch >= 0);
+    for (int i = 0; i < PICTURES; i++) put_picture(path[i] = (char *)(uintptr_t)in_root("%d.png", i), i);
+    assert_true(inotify_add_watch(w.watch, path[2 * BATCH - 1], IN_CLOSE_NOWRITE) >= 0);
+    open_cuda(&c, 0);
+    CHECK_OK(&c, spot_picture_batches_run(&c, &(spot_picture_batches){ .path = path, .n = PICTURES, .batch = BATCH,
+             .resize = 40, .crop = SIDE, .filter = SPOT_BILINEAR, .take = take_watched, .user = &w }));
+    assert_int_equal(w.seen, PICTURES);
+    assert_int_equal(w.batches, 3);
+    spot_device_close(&c);
+    close(w.watch);
+}
+
+int main(void) { return run_cuda_tests(); }
