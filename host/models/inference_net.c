@@ -97,12 +97,14 @@ static spot_status put_all(spot_ctx *c, spot_look *net, const spot_model *m, con
     return spot_device_copy(c, net->fc_b, value + head[1].offset, head[1].count * sizeof(float));
 }
 
-spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m)
+spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m) { return spot_look_put_from(c, net, m, NULL); }
+
+spot_status spot_look_put_from(spot_ctx *c, spot_look *net, const spot_model *m, const float *there)
 {
     spot_look_room room = { 0 };
     const float *value;
     void *copy;
-    spot_status s = spot_model_on_device(c, m, &value, &copy);
+    spot_status s = spot_model_on_device(c, m, there, &value, &copy);
 
     if (!s) s = put_all(c, net, m, value, &room);
     spot_device_give(c, room.scaled);

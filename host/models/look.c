@@ -97,11 +97,12 @@ static spot_status look_at_images(spot_ctx *c, looker *l, spot_view *v, spot_tru
 }
 
 /* Looks at the images that view->image lists. */
-static spot_status look_at_view(spot_ctx *c, spot_arena *a, float *features, spot_view *view, spot_truth *truth,
-                                const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg)
+static spot_status look_at_view(spot_ctx *c, spot_arena *a, const spot_resident_look *how, spot_view *view, spot_truth *truth,
+                                const spot_ec *ec, spot_split split, const spot_model_config *cfg)
 {
+    const spot_model *m = how->model;
     looker_size r = { c, spot_look_shape(c, m->arch, m->width, 1, ec->scene.size, view->n, (spot_precision)cfg->precision),
-                      view->n, features };
+                      view->n, how->features };
     size_t mark = a->used;
     spot_arena on;
     spot_status s;
@@ -110,9 +111,9 @@ static spot_status look_at_view(spot_ctx *c, spot_arena *a, float *features, spo
     spot_model_direction(view->head, m);
     truth->blindspots = ec->blindspot_count;
     s = open_sized(&r, a, &on, &l);
-    if (!s) s = spot_look_put(c, &l.net, m);
+    if (!s) s = spot_look_put_from(c, &l.net, m, how->from);
     if (!s) s = look_at_images(c, &l, view, truth, ec, split);
-    if (!s && c->device) view->device_feature = features;
+    if (!s && c->device) view->device_feature = how->features;
     close_sized(&r, &on, &l);
     a->used = mark;
     return s;
@@ -133,12 +134,20 @@ spot_status spot_model_look(spot_ctx *c, spot_arena *a, spot_view *view, spot_tr
 spot_status spot_model_look_on(spot_ctx *c, spot_arena *a, float *features, spot_view *view, spot_truth *truth,
                                const spot_model *m, const spot_ec *ec, spot_split split, const spot_model_config *cfg)
 {
+    return spot_model_look_resident(c, a, &(spot_resident_look){ .model = m, .features = features }, view, truth, ec, split,
+                                    cfg);
+}
+
+spot_status spot_model_look_resident(spot_ctx *c, spot_arena *a, const spot_resident_look *how, spot_view *view,
+                                     spot_truth *truth, const spot_ec *ec, spot_split split, const spot_model_config *cfg)
+{
+    const spot_model *m = how->model;
     int n = spot_ec_positives(NULL, ec, split);
 
     SPOT_TRY(check_head(c, m));
     SPOT_TRY(take_view(c, a, view, truth, n, spot_model_features(m->arch, m->width)));
     spot_ec_positives(view->image, ec, split);
-    return look_at_view(c, a, features, view, truth, m, ec, split, cfg);
+    return look_at_view(c, a, how, view, truth, ec, split, cfg);
 }
 
 spot_status spot_model_look_negatives(spot_ctx *c, spot_arena *a, spot_view *view, spot_truth *truth, const spot_model *m,
@@ -155,7 +164,7 @@ spot_status spot_model_look_negatives(spot_ctx *c, spot_arena *a, spot_view *vie
         if (p < positives && positive[p] == i) { p++; continue; }
         if (seen++ == (int)((int64_t)taken * all / n)) view->image[taken++] = i;
     }
-    return look_at_view(c, a, NULL, view, truth, m, ec, split, cfg);
+    return look_at_view(c, a, &(spot_resident_look){ .model = m }, view, truth, ec, split, cfg);
 }
 
 /* -- memory ------------------------------------------------------------------------------------------------------- */

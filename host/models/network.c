@@ -90,13 +90,13 @@ static spot_status round_weights(spot_ctx *c, spot_net *net)
     return net->rounded ? spot_optim_step(c, net->param, net->grad, net->moment, net->square, net->params, &stay) : SPOT_OK;
 }
 
-spot_status spot_model_on_device(spot_ctx *c, const spot_model *m, const float **value, void **copy)
+spot_status spot_model_on_device(spot_ctx *c, const spot_model *m, const float *there, const float **value, void **copy)
 {
     const size_t bytes = m->floats * sizeof *m->value;
 
     *copy = NULL;
-    *value = m->value;
-    if (!c->device) return SPOT_OK;
+    *value = c->device ? there : m->value;
+    if (*value) return SPOT_OK;
     SPOT_TRY(spot_device_take(c, copy, bytes));
     *value = *copy;
     return spot_device_copy(c, *copy, m->value, bytes);
@@ -117,11 +117,11 @@ static spot_status put_all(spot_ctx *c, spot_net *net, const spot_model *m, cons
 }
 
 /* A copy is given back when the kernels that read it are done, which a device waits for. */
-spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m)
+spot_status spot_net_put_from(spot_ctx *c, spot_net *net, const spot_model *m, const float *there)
 {
     const float *value;
     void *copy;
-    spot_status s = spot_model_on_device(c, m, &value, &copy);
+    spot_status s = spot_model_on_device(c, m, there, &value, &copy);
 
     if (!s) s = put_all(c, net, m, value);
     spot_device_give(c, copy);
@@ -140,15 +140,20 @@ static spot_status get_all(spot_ctx *c, const spot_model *m, float *value, const
     return spot_device_copy(c, m->value, value, m->floats * sizeof *value);
 }
 
-spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net)
+spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m) { return spot_net_put_from(c, net, m, NULL); }
+
+spot_status spot_net_get_to(spot_ctx *c, spot_model *m, const spot_net *net, float *there)
 {
     void *own = NULL;
-    spot_status s = c->device ? spot_device_take(c, &own, m->floats * sizeof *m->value) : SPOT_OK;
+    float *value = c->device ? there : m->value;
+    spot_status s = value ? SPOT_OK : spot_device_take(c, &own, m->floats * sizeof *m->value);
 
-    if (!s) s = get_all(c, m, own ? own : m->value, net);
+    if (!s) s = get_all(c, m, value ? value : own, net);
     spot_device_give(c, own);
     return s;
 }
+
+spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net) { return spot_net_get_to(c, m, net, NULL); }
 
 /* -- steps ---------------------------------------------------------------------------------------------------- */
 

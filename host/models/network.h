@@ -145,14 +145,18 @@ void spot_net_drop(spot_net *net, double p, uint64_t seed, uint32_t number, cons
 /* Adds the triplet loss of the features (triplet.h) to the net's loss; takes memory in a. */
 spot_status spot_net_add_triplets(spot_ctx *c, spot_arena *a, spot_net *net, double weight, double margin);
 
-/* *value: the model's numbers in the memory of c's device: m->value on the CPU, else a copy, which spot_device_give(c, *copy)
- * gives back. */
-spot_status spot_model_on_device(spot_ctx *c, const spot_model *m, const float **value, void **copy);
+/* *value: the model's numbers in the memory of c's device: m->value on the CPU, else `there`, or where that is NULL a copy,
+ * which spot_device_give(c, *copy) gives back. */
+spot_status spot_model_on_device(spot_ctx *c, const spot_model *m, const float *there, const float **value, void **copy);
 
 /* Copy weights from and to torchvision's order. put resets the optimizer's state. get fills m->value; either
  * is one copy between host and device. */
 spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m);
 spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net);
+
+/* The same, from and to (m->floats) numbers that stay in the memory of c's device; NULL: as above. get fills m->value, too. */
+spot_status spot_net_put_from(spot_ctx *c, spot_net *net, const spot_model *m, const float *there);
+spot_status spot_net_get_to(spot_ctx *c, spot_model *m, const spot_net *net, float *there);
 
 /* pixels (live, size, size, 3), normalised -> net->feature, net->logit. pixels NULL: net->planes already hold the images, from
  * a device's renderer. learning: uses the batch's statistics and keeps them for backward; else the running ones. */
@@ -211,6 +215,7 @@ extern const spot_look_way spot_resnet_look, spot_alexnet_look;
 spot_status spot_look_open(spot_ctx *c, spot_arena *a, spot_look *net, spot_net_shape s);
 void        spot_look_close(spot_ctx *c, spot_look *net);
 spot_status spot_look_put(spot_ctx *c, spot_look *net, const spot_model *m);
+spot_status spot_look_put_from(spot_ctx *c, spot_look *net, const spot_model *m, const float *there);
 
 /* Channels of the stem and of all layers of each block. A convolution of a shortcut is no layer of its own: its output is seen
  * in the block's sum. */
@@ -263,6 +268,17 @@ spot_status spot_look_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_con
  * more, of which it takes 4.5. */
 spot_status spot_net_draw(spot_ctx *c, float *pixels, void *planes, spot_precision precision, const spot_image *image, int n,
                           const spot_ec *ec, void *spare);
+
+/* A training and a look whose weights stay in the memory of c's device, (floats) numbers each; NULL: they do not.
+ *     train  from model, whose numbers lie at `from`, and leaves those of m at `to`; robust: against the adversary
+ *     look   by model, whose numbers lie at `from`; leaves features at `features` (spot_model_look_on) */
+typedef struct { const spot_model *model; const float *from; float *to; bool robust; } spot_resident_training;
+typedef struct { const spot_model *model; const float *from; float *features; } spot_resident_look;
+
+spot_status spot_model_train_resident(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
+                                      const spot_model_config *cfg, const spot_resident_training *how);
+spot_status spot_model_look_resident(spot_ctx *c, spot_arena *a, const spot_resident_look *how, spot_view *view,
+                                     spot_truth *truth, const spot_ec *ec, spot_split split, const spot_model_config *cfg);
 
 /* take: allocates a model. start: initialises its tensor number `tensor`. */
 spot_status spot_model_take(spot_ctx *c, spot_arena *a, spot_model *m, int arch, int width, int outputs);

@@ -232,12 +232,14 @@ spot_status spot_model_begin(spot_ctx *c, spot_arena *a, spot_model *m, int outp
 
 /* on: an arena on c's device. */
 static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_model *m, spot_learning *lesson,
-                            const spot_ec *ec, const spot_model_config *cfg, const spot_robust_config *foe)
+                            const spot_ec *ec, const spot_model_config *cfg, const spot_resident_training *how)
 {
     size_t mark = host->used;
     spot_trainer t;
-    spot_status s = spot_trainer_open(c, on, host, &t, ec, cfg, foe);
+    spot_status s = spot_trainer_open(c, on, host, &t, ec, cfg, how->robust ? &cfg->robust : NULL);
 
+    t.from = how->model && how->model->outputs == ec->targets ? how->from : NULL;      /* another head is new */
+    t.to = how->to;
     if (!s) s = spot_trainer_start(c, &t, m);
     if (!s) s = run_epochs(c, &t, m, lesson);
     spot_trainer_close(c, &t);
@@ -259,7 +261,7 @@ static spot_status count_trainer(spot_ctx *c, spot_bytes *needs, const spot_ec *
 }
 
 static spot_status train_model(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
-                               const spot_model_config *cfg, const spot_model *start, const spot_robust_config *foe)
+                               const spot_model_config *cfg, const spot_resident_training *how)
 {
     spot_arena on;
     spot_bytes needs;
@@ -272,29 +274,35 @@ static spot_status train_model(spot_ctx *c, spot_arena *a, spot_model *m, spot_l
         return spot_fail(c, SPOT_INVALID, "%d train and %d val images; training needs both",
                          ec->images[SPOT_TRAIN], ec->images[SPOT_VAL]);
     SPOT_TRY(spot_model_check(c, cfg));
-    SPOT_TRY(spot_model_begin(c, a, m, ec->targets, ec->seed, ec->index, cfg, start));
-    if (!c->device) return train_in(c, a, a, m, lesson, ec, cfg, foe);
-    SPOT_TRY(count_trainer(c, &needs, ec, cfg, foe));
+    SPOT_TRY(spot_model_begin(c, a, m, ec->targets, ec->seed, ec->index, cfg, how->model));
+    if (!c->device) return train_in(c, a, a, m, lesson, ec, cfg, how);
+    SPOT_TRY(count_trainer(c, &needs, ec, cfg, how->robust ? &cfg->robust : NULL));
     SPOT_TRY(spot_arena_open_device(c, &on, needs.device));
-    s = train_in(c, &on, a, m, lesson, ec, cfg, foe);
+    s = train_in(c, &on, a, m, lesson, ec, cfg, how);
     spot_arena_close(&on);
     return s;
+}
+
+spot_status spot_model_train_resident(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
+                                      const spot_model_config *cfg, const spot_resident_training *how)
+{
+    spot_model_config robust = *cfg;
+
+    robust.epochs = cfg->robust.epochs;
+    robust.lr = cfg->robust.lr;
+    return train_model(c, a, m, lesson, ec, how->robust ? &robust : cfg, how);
 }
 
 spot_status spot_model_train(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
                              const spot_model_config *cfg, const spot_model *start)
 {
-    return train_model(c, a, m, lesson, ec, cfg, start, NULL);
+    return spot_model_train_resident(c, a, m, lesson, ec, cfg, &(spot_resident_training){ .model = start });
 }
 
 spot_status spot_model_robust(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
                               const spot_model_config *cfg, const spot_model *start)
 {
-    spot_model_config how = *cfg;
-
-    how.epochs = cfg->robust.epochs;
-    how.lr = cfg->robust.lr;
-    return train_model(c, a, m, lesson, ec, &how, start, &cfg->robust);
+    return spot_model_train_resident(c, a, m, lesson, ec, cfg, &(spot_resident_training){ .model = start, .robust = true });
 }
 
 spot_status spot_model_base(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_scene_config *scene,
@@ -352,13 +360,15 @@ spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_co
 {
     spot_model_tensor table[SPOT_MAX_TENSORS];
     spot_model_config how = *cfg;
+    const size_t model = spot_model_layout(table, how.arch, how.width, 1) * sizeof(float);
     spot_bytes look;
 
     if (!spot_conv_has(c, (spot_precision)how.precision)) how.precision = SPOT_FP32;
     SPOT_TRY(spot_model_check(c, &how));
     SPOT_TRY(count_training(c, needs, scene, &how, robust));
     SPOT_TRY(spot_look_needs(c, &look, scene, &how, images));
-    look.host += spot_model_layout(table, how.arch, how.width, 1) * sizeof(float) + 64;
+    look.host += model + 64;
     *needs = spot_bytes_larger(*needs, look);
+    if (c->device) needs->device += 3 * model;         /* the classifier's and the robust network's, and a copy on its way */
     return SPOT_OK;
 }

@@ -156,7 +156,7 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
     SPOT_TRY(spot_ec_images(c, &s));
     SPOT_TRY(copy_between(c, t->here.image, t->val.image, (size_t)val * sizeof *t->val.image));
     SPOT_TRY(copy_between(c, t->here.target, t->val.target, (size_t)val * t->ec->targets * sizeof *t->val.target));
-    return spot_net_put(c, &t->net, m);
+    return spot_net_put_from(c, &t->net, m, t->from);
 }
 
 /* -- steps ---------------------------------------------------------------------------------------------------- */
@@ -338,5 +338,5 @@ spot_status spot_trainer_keep(spot_ctx *c, spot_trainer *t)
 spot_status spot_trainer_get(spot_ctx *c, spot_trainer *t, spot_model *m)
 {
     SPOT_TRY(spot_device_copy(c, t->net.param, t->best, t->net.state * sizeof *t->best));
-    return spot_net_get(c, m, &t->net);
+    return spot_net_get_to(c, m, &t->net, t->to);
 }

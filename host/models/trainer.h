@@ -52,6 +52,8 @@ typedef struct {
     void       *graph[2];                 /* the recorded step on each whole batch; NULL before the recording */
     bool        warm;                     /* a step on a whole batch has run */
     int         ahead;                    /* steps that wait for a GPU at most, SPOT_STEPS_AHEAD: a stop waits for these */
+    const float *from;                    /* NULL until the caller says where weights lie on the device (network.h) */
+    float      *to;
 } spot_trainer;
 
 /* 64 steps of ResNet-18 at batch 256 in bf16 are 0.8 s on an H200 (predicted), and a wait for them takes 20 to 50 us. */
@@ -74,7 +76,7 @@ spot_status spot_trainer_open(spot_ctx *c, spot_arena *a, spot_arena *host, spot
                               const spot_model_config *cfg, const spot_robust_config *robust);
 void        spot_trainer_close(spot_ctx *c, spot_trainer *t);
 
-/* Starts from m's weights: draws the val images, computes the learning rates. */
+/* Starts from m's weights, on a device from t->from where that is set: draws the val images, computes the learning rates. */
 spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m);
 
 /* One pass over the training images; their mean loss. */
@@ -84,7 +86,7 @@ spot_status spot_trainer_learn(spot_ctx *c, spot_trainer *t, int epoch, double *
  * adversary changes the images first. */
 spot_status spot_trainer_watch(spot_ctx *c, spot_trainer *t, bool attacked, double *mean);
 
-/* keep: saves the net's current state. get: copies the saved state into m. */
+/* keep: saves the net's current state. get: copies the saved state into m, and on a device to t->to where that is set. */
 spot_status spot_trainer_keep(spot_ctx *c, spot_trainer *t);
 spot_status spot_trainer_get(spot_ctx *c, spot_trainer *t, spot_model *m);
 

@@ -3,6 +3,7 @@
 #define SPOTTER_SHIFT_ANSWERS_H
 
 #include "base/text.h"
+#include "image/resize.h"
 #include "shifts/shift_pictures.h"
 #include "shifts/shift_programs.h"
 #include "store/store.h"

@@ -5,14 +5,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ahead.h"
+#include "core/device.h"
 #include "models/negatives.h"
+#include "models/network.h"
 #include "net/conv.h"
 
-const spot_network spot_classifier = { "model", "lesson", "view", spot_model_train };
-const spot_network spot_robust = { "robust", "robust-lesson", "robust-view", spot_model_robust };
+const spot_network spot_classifier = { "model", "lesson", "view", false };
+const spot_network spot_robust = { "robust", "robust-lesson", "robust-view", true };
 
-/* A network of an EC: its values lie in the run's store at `key`. */
-typedef struct { spot_run *run; const spot_network *net; spot_key key; const spot_ec *ec; } ec_network;
+/* A network of an EC: its values lie in the run's store at `key`. On a device the weights that it starts from lie at `from`,
+ * and its own are left at `to`; either may be NULL. */
+typedef struct {
+    spot_run *run;
+    const spot_network *net;
+    spot_key key;
+    const spot_ec *ec;
+    const float *from;
+    float *to;
+    bool trained;                  /* now: `to` is filled */
+    spot_ahead keeping;            /* writes the model beside the look */
+    spot_ctx own;                  /* of that thread, with its failure */
+    spot_status kept;
+    spot_model model;
+    double since;
+} ec_network;
 
 static spot_status keep_and_log(spot_ctx *c, const ec_network *n, const char *kind, spot_pack_fn *pack, void *value,
                                 double since)
@@ -24,8 +41,32 @@ static spot_status keep_and_log(spot_ctx *c, const ec_network *n, const char *ki
     return SPOT_OK;
 }
 
+static void keep_model(void *user)
+{
+    ec_network *n = user;
+
+    n->kept = keep_and_log(&n->own, n, n->net->model, spot_pack_model, &n->model, n->since);
+}
+
+/* On a device a thread writes the model while the device goes on, until end_keeping. */
+static spot_status begin_keeping(spot_ctx *c, ec_network *n, spot_model *m, double since)
+{
+    n->own = (spot_ctx){ .ops = c->ops, .threads = 1, .stop = c->stop };
+    n->model = *m, n->since = since;
+    if (c->device && spot_ahead_start(&n->keeping, keep_model, n)) return SPOT_OK;
+    return keep_and_log(c, n, n->net->model, spot_pack_model, m, since);
+}
+
+static spot_status end_keeping(spot_ctx *c, ec_network *n, spot_status s)
+{
+    const spot_status kept = (spot_ahead_join(&n->keeping), n->kept);
+
+    n->kept = SPOT_OK;
+    return s || !kept ? s : spot_fail_from(c, kept, &n->own);
+}
+
 /* Recalls the model and the lesson, or trains from `start` (may be NULL). */
-static spot_status train_network(spot_ctx *c, spot_arena *a, const ec_network *n, const spot_model *start, spot_model *m,
+static spot_status train_network(spot_ctx *c, spot_arena *a, ec_network *n, const spot_model *start, spot_model *m,
                                  spot_learning *l)
 {
     const spot_store *store = &n->run->store;
@@ -38,11 +79,13 @@ static spot_status train_network(spot_ctx *c, spot_arena *a, const ec_network *n
     if (model && lesson) return SPOT_OK;
     memset(l, 0, sizeof *l);
     spot_range_begin(c, "train");
-    s = n->net->train(c, a, m, l, n->ec, &n->run->cfg->model, start);
+    s = spot_model_train_resident(c, a, m, l, n->ec, &n->run->cfg->model,
+                                  &(spot_resident_training){ start, n->from, n->to, n->net->robust });
     spot_range_end(c);
     SPOT_TRY(s);
+    n->trained = true;
     SPOT_TRY(spot_keep(c, store, n->key, n->net->lesson, spot_pack_learning, l));
-    SPOT_TRY(keep_and_log(c, n, n->net->model, spot_pack_model, m, since));
+    SPOT_TRY(begin_keeping(c, n, m, since));
     return spot_check_stop(c);
 }
 
@@ -84,7 +127,7 @@ static void log_plans(spot_ctx *c, spot_run *run, const spot_ec *ec)
     spot_run_log_write(&run->run_log, "convolutions", (int)ec->index, NAN, text);
 }
 
-static spot_status look_and_keep(spot_ctx *c, spot_arena *a, const ec_network *n, const spot_model *m,
+static spot_status look_and_keep(spot_ctx *c, spot_arena *a, ec_network *n, const spot_model *m,
                                  const spot_network_view *v)
 {
     spot_device_features *on_device = v->on_device;
@@ -92,9 +135,10 @@ static spot_status look_and_keep(spot_ctx *c, spot_arena *a, const ec_network *n
     spot_status s;
 
     spot_range_begin(c, "view");
-    s = spot_model_look_on(c, a, on_device->at, &v->seen->view, &v->seen->truth, m, n->ec, SPOT_TEST, &n->run->cfg->model);
+    s = spot_model_look_resident(c, a, &(spot_resident_look){ m, n->trained ? n->to : NULL, on_device->at }, &v->seen->view,
+                                 &v->seen->truth, n->ec, SPOT_TEST, &n->run->cfg->model);
     spot_range_end(c);
-    SPOT_TRY(s);
+    SPOT_TRY(end_keeping(c, n, s));                    /* the model is in the store before its view */
     on_device->filled = on_device->at != NULL;
     SPOT_TRY(keep_and_log(c, n, n->net->view, spot_pack_seen, v->seen, since));
     log_plans(c, n->run, n->ec);
@@ -115,31 +159,65 @@ static spot_status look_at_negatives(spot_ctx *c, spot_arena *a, const ec_networ
 
 static const spot_model *base_of(const spot_run *run) { return run->base.width ? &run->base : NULL; }
 
+/* Memory for the weights of an EC's network; NULL on the CPU. */
+static spot_status take_weights(spot_ctx *c, const spot_run *run, const spot_ec *ec, void **at)
+{
+    spot_model_tensor table[SPOT_MAX_TENSORS];
+    const spot_model_config *cfg = &run->cfg->model;
+
+    *at = NULL;
+    if (!c->device) return SPOT_OK;
+    return spot_device_take(c, at, spot_model_layout(table, cfg->arch, cfg->width, ec->targets) * sizeof(float));
+}
+
 spot_status spot_classifier_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, const spot_ec *ec,
                                  const spot_network_view *v)
 {
-    const ec_network n = { run, &spot_classifier, key, ec };
+    ec_network n = { .run = run, .net = &spot_classifier, .key = key, .ec = ec };
     bool repair = run->cfg->metric.repair, known;
     spot_model m = { 0 };
+    spot_status s;
 
     SPOT_TRY(spot_network_view_recall(c, a, &run->store, n.net, key, v, &known));
     if (known && (!repair || spot_store_has(&run->store, key, SPOT_NEGATIVES))) return SPOT_OK;
-    SPOT_TRY(train_network(c, a, &n, base_of(run), &m, v->lesson));
-    if (repair) SPOT_TRY(look_at_negatives(c, a, &n, &m));
-    return known ? SPOT_OK : look_and_keep(c, a, &n, &m, v);
+    SPOT_TRY(take_weights(c, run, ec, &v->weights->at));
+    n.to = v->weights->at;
+    s = train_network(c, a, &n, base_of(run), &m, v->lesson);
+    v->weights->filled = !s && n.trained;
+    if (!s && repair) s = look_at_negatives(c, a, &n, &m);
+    if (!s && !known) s = look_and_keep(c, a, &n, &m, v);
+    return end_keeping(c, &n, s);
+}
+
+static spot_status train_and_look(spot_ctx *c, spot_arena *a, ec_network *n, const spot_model *start,
+                                  const spot_network_view *v)
+{
+    spot_model m = { 0 };
+    void *own;
+    spot_status s;
+
+    SPOT_TRY(take_weights(c, n->run, n->ec, &own));
+    n->to = own;
+    s = train_network(c, a, n, start, &m, v->lesson);
+    if (!s) s = look_and_keep(c, a, n, &m, v);
+    s = end_keeping(c, n, s);
+    spot_device_give(c, own);
+    return s;
 }
 
 spot_status spot_robust_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, spot_key classifier, const spot_ec *ec,
                              const spot_network_view *v)
 {
-    const ec_network n = { run, &spot_robust, key, ec }, first = { run, &spot_classifier, classifier, ec };
+    ec_network n = { .run = run, .net = &spot_robust, .key = key, .ec = ec };
+    ec_network first = { .run = run, .net = &spot_classifier, .key = classifier, .ec = ec };
     bool from_classifier = run->cfg->model.robust.from == SPOT_FROM_CLASSIFIER, known;
-    spot_model m = { 0 }, start = { 0 };
+    spot_model start = { 0 };
     spot_learning first_lesson;
 
     SPOT_TRY(spot_network_view_recall(c, a, &run->store, n.net, key, v, &known));
     if (known) return SPOT_OK;
-    if (from_classifier) SPOT_TRY(train_network(c, a, &first, base_of(run), &start, &first_lesson));
-    SPOT_TRY(train_network(c, a, &n, from_classifier ? &start : base_of(run), &m, v->lesson));
-    return look_and_keep(c, a, &n, &m, v);
+    if (from_classifier)
+        SPOT_TRY(end_keeping(c, &first, train_network(c, a, &first, base_of(run), &start, &first_lesson)));
+    if (from_classifier && v->weights->filled && !first.trained) n.from = v->weights->at;
+    return train_and_look(c, a, &n, from_classifier ? &start : base_of(run), v);
 }

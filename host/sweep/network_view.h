@@ -4,12 +4,12 @@
 
 #include "sweep/pipeline.h"
 
-/* A network: the kinds of its values in the store, and its training. */
-typedef struct {
-    const char *model, *lesson, *view;
-    spot_status (*train)(spot_ctx *c, spot_arena *a, spot_model *m, spot_learning *lesson, const spot_ec *ec,
-                         const spot_model_config *cfg, const spot_model *start);
-} spot_network;
+/* A network: the kinds of its values in the store, and whether it is trained against an adversary. */
+typedef struct { const char *model, *lesson, *view; bool robust; } spot_network;
+
+/* The weights of an EC's classifier in the memory of a device, from its training to that of the robust network. Zeroed: none.
+ * Who has it gives `at` back. */
+typedef struct { void *at; bool filled; } spot_network_weights;
 
 extern const spot_network spot_classifier, spot_robust;    /* the examined network; one that is trained against an adversary */
 
@@ -18,6 +18,7 @@ typedef struct {
     spot_seen *seen;
     spot_learning *lesson;
     spot_device_features *on_device;
+    spot_network_weights *weights;
 } spot_network_view;
 
 /* *found: the store has both view and lesson. A view that an older build kept gets its head from the model; NULL without it. */

@@ -94,7 +94,7 @@ static spot_status record_failure(const ec_wave *w, spot_ec_run *p, spot_status 
 /* -- EC -> images -> model -> view ---------------------------------------------------------------------------- */
 
 /* The classifier's view of the EC, and the robust network's if a method needs its features. */
-static spot_status view_ec(const ec_wave *w, spot_ec_run *p)
+static spot_status view_by_networks(const ec_wave *w, spot_ec_run *p, spot_network_weights *weights)
 {
     size_t mark = w->a->used;
     spot_seen seen;
@@ -102,13 +102,22 @@ static spot_status view_ec(const ec_wave *w, spot_ec_run *p)
     spot_status s;
 
     s = spot_classifier_view(w->c, w->a, w->run, p->key, &p->ec,
-                             &(spot_network_view){ &p->seen, &p->segment.lesson, &p->on_device });
+                             &(spot_network_view){ &p->seen, &p->segment.lesson, &p->on_device, weights });
     SPOT_TRY(record_failure(w, p, s, "training", &p->segment.status, p->segment.message));
     if (s || !spot_wants_robust(w->run->cfg)) return SPOT_OK;
     w->a->used = mark;
     s = spot_robust_view(w->c, w->a, w->run, p->robust_key, p->key, &p->ec,
-                         &(spot_network_view){ &seen, &lesson, &p->robust_on_device });
+                         &(spot_network_view){ &seen, &lesson, &p->robust_on_device, weights });
     return record_failure(w, p, s, "robust training", &p->robust_status, p->robust_message);
+}
+
+static spot_status view_ec(const ec_wave *w, spot_ec_run *p)
+{
+    spot_network_weights weights = { 0 };
+    const spot_status s = view_by_networks(w, p, &weights);
+
+    spot_device_give(w->c, weights.at);
+    return s;
 }
 
 /* A worker's task, with the worker's context and arena. */
@@ -176,7 +185,7 @@ static spot_status view_all_ecs(ec_wave *w)
         bool found;
         if (p->segment.status || p->trouble) continue;
         SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_classifier, p->key,
-                                          &(spot_network_view){ &p->seen, &p->segment.lesson, NULL }, &found));
+                                          &(spot_network_view){ &p->seen, &p->segment.lesson, NULL, NULL }, &found));
         if (!found) {
             record_lost_view(w, p);
             continue;
@@ -304,7 +313,7 @@ static spot_status take_robust_features(const ec_wave *w, int i, spot_view *view
     snprintf(o->message, sizeof o->message, "%s", p->robust_message);
     if (o->status) return SPOT_OK;
     SPOT_TRY(spot_network_view_recall(w->c, w->a, &w->run->store, &spot_robust, p->robust_key,
-                                      &(spot_network_view){ &seen, &lesson, NULL }, &found));
+                                      &(spot_network_view){ &seen, &lesson, NULL, NULL }, &found));
     if (!found || seen.view.n != view->n) {
         record_lost_view(w, p);
         return SPOT_OK;

@@ -119,6 +119,13 @@ TEST(a_replayed_step_of_an_alexnet_is_one_call) { an_epoch_is_a_call_a_step(SPOT
 
 /* -- an EC ---------------------------------------------------------------------------------------------------- */
 
+static long long floats_of_model(void)
+{
+    spot_model_tensor table[SPOT_MAX_TENSORS];
+
+    return (long long)spot_model_layout(table, SPOT_ARCH_RESNET18, 16, 1);
+}
+
 TEST_WITH(an_ec_stays_within_its_budget, set_up, tear_down)
 {
     const spot_sweep_options o = { .place.shards = 1 };
@@ -133,6 +140,39 @@ TEST_WITH(an_ec_stays_within_its_budget, set_up, tear_down)
     CHECK_OK(&c, sweep_with(&c, cfg, "counted", o, &r));
     assert_true(r.done == 1 && !r.failed);
     stays_within(&c, "emulator/calls_ec_budget.txt");
+    spot_device_close(&c);
+    CHECK_CONFIG_FREE(cfg);
+}
+
+/* A network is the host's to the device once, when its training begins, and the device's to the host once, for the store. The
+ * robust network starts from the classifier, both look with the weights of their trainings. */
+TEST_WITH(weights_stay_on_the_device, set_up, tear_down)
+{
+    static const char text[] =
+        "seed: 5\necs: 1\n"
+        "scene: {size: 32, rollable: [3, 3], extra_layers: [1, 1], blindspots: [1, 1], specificity: [2, 2],\n"
+        "        per_bucket: {train: 2, val: 2, test: 5}}\n"
+        "model: {width: 16, epochs: 1, batch: 8, lr: 1.0e-4, learned_outside: 0.4, learned_inside: 0.6,\n"
+        "        robust: {from: classifier, epochs: 1, steps: 1}}\n"
+        "bdms: [{method: barlow, representation: robust}]\n";
+    const spot_sweep_options o = { .place.shards = 1 };
+    const long long model = 4 * floats_of_model(), few = model / 16;
+    spot_config *cfg = malloc(sizeof *cfg);
+    const spot_emulator_calls *calls;
+    spot_sweep_report r;
+    spot_ctx c;
+
+    assert_non_null(cfg);
+    open_cuda(&c, 0);
+    calls = calls_of(&c);
+    CHECK_OK(&c, spot_config_parse(&c, cfg, text, sizeof text - 1, "robust"));
+    calls->reset();
+    CHECK_OK(&c, sweep_with(&c, cfg, "robust", o, &r));
+    assert_true(r.done == 1 && !r.failed);
+    assert_in_range(calls->count("EC/train", "bytes_in"), model, model + few);
+    assert_in_range(calls->count("EC/train", "bytes_out"), 2 * model, 2 * model + few);
+    assert_in_range(calls->count("EC/view", "bytes_in"), 1, few);
+    assert_in_range(calls->count("EC/view", "bytes_out"), 1, few);
     spot_device_close(&c);
     CHECK_CONFIG_FREE(cfg);
 }
