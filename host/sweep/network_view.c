@@ -183,7 +183,7 @@ spot_status spot_classifier_view(spot_ctx *c, spot_arena *a, spot_run *run, spot
     SPOT_TRY(take_weights(c, run, ec, &v->weights->at));
     n.to = v->weights->at;
     s = train_network(c, a, &n, base_of(run), &m, v->lesson);
-    v->weights->filled = !s && n.trained;
+    v->weights->filled = !s && n.trained && n.to;
     if (!s && repair) s = look_at_negatives(c, a, &n, &m);
     if (!s && !known) s = look_and_keep(c, a, &n, &m, v);
     return end_keeping(c, &n, s);
