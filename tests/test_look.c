@@ -315,6 +315,28 @@ TEST_IN_FOLDER(attributes_of_macos_are_no_pictures)
     spot_folder_close(&f);
 }
 
+/* A list or a table holds the pictures of other forms of data sets; splits are no classes. */
+TEST_IN_FOLDER(a_data_set_of_another_form_is_no_folder_of_classes)
+{
+    spot_ctx c = context(1);
+    spot_folder f;
+
+    put(in_root("d/train/1.png"), "fuzz/corpus_png/rgb_8");
+    put(in_root("d/train/metadata.csv"), "fuzz/corpus_coco/good");
+    CHECK_FAILS(&c, spot_folder_list(&c, &f, in_root("d/train")), SPOT_INPUT, "folder.data_set: d/train | metadata.csv");
+    put(in_root("d/Test/1.png"), "fuzz/corpus_png/rgb_8");
+    CHECK_FAILS(&c, spot_folder_list(&c, &f, in_root("d")), SPOT_INPUT, "folder.splits: Test | d/Test");
+    put(in_root("d/cat/1.png"), "fuzz/corpus_png/rgb_8");
+    CHECK_OK(&c, spot_folder_list(&c, &f, in_root("d")));       /* a class may be called as a split */
+    assert_int_equal(f.classes, 3);
+    spot_folder_close(&f);
+    put(in_root("h/blobs/0123"), "fuzz/corpus_coco/good");
+    put(in_root("h/snapshots/a/train-0.parquet"), "fuzz/corpus_coco/good");
+    CHECK_FAILS(&c, spot_folder_list(&c, &f, in_root("h")), SPOT_INPUT,
+                "folder.data_set: h | snapshots/a/train-0.parquet");
+    CHECK_FAILS(&c, spot_folder_pictures(&c, &f, in_root("h")), SPOT_INPUT, "folder.data_set: h");
+}
+
 TEST_IN_FOLDER(what_does_not_fit_together_is_said)
 {
     spot_ctx c = context(1);

@@ -21,6 +21,7 @@ mkdir locale
 (cd locale && "$dir/venv/bin/python" -W ignore "$tests/test_python_locale.py") || fail "test_python_locale.py"
 "$dir/venv/bin/python" "$OLDPWD/test_python_gather.py" "$build/spotter" || fail "test_python_gather.py"
 "$dir/venv/bin/python" "$OLDPWD/test_python_exchange.py" "$build/spotter" || fail "test_python_exchange.py"
+"$dir/venv/bin/python" "$OLDPWD/test_python_dataset.py" "$build/spotter" || fail "test_python_dataset.py"
 /usr/bin/python3 "$OLDPWD/detector_data.py" detector 120
 "$dir/venv/bin/python" "$OLDPWD/test_python_detections.py" "$build/spotter" || fail "test_python_detections.py"
 

@@ -13,6 +13,7 @@ sys.exit(not any(map(u.find_spec, ("pyarrow", "cleanlab", "fiftyone"))))' ||
 export PYTHONPATH=$PWD/../tools/python SPOTTER_LIBRARY=$build/libspotter.so PYTHONDONTWRITEBYTECODE=1
 cd "$dir"
 "$python" "$OLDPWD/test_python_exchange.py" "$build/spotter"
+"$python" "$OLDPWD/test_python_dataset.py" "$build/spotter"
 "$python" -W ignore "$OLDPWD/test_python_discover.py" "$build/spotter"
 /usr/bin/python3 "$OLDPWD/detector_data.py" detector 120
 "$python" "$OLDPWD/test_python_detections.py" "$build/spotter" fiftyone

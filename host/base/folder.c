@@ -28,6 +28,7 @@ typedef struct {
     size_t       count;
     char         path[PATH_MAX];      /* the present folder or file: root/class/... */
     size_t       root;                /* length of root, with the slash */
+    char         table[256];          /* the first table or list of pictures below root; "": there is none */
 } walk;
 
 static bool ends_with_one(const char *name, const char *const *end)
@@ -77,6 +78,13 @@ static bool append_name(walk *w, size_t end, const char *name)
 
 static spot_status list_folder(walk *w, int depth, int cls);
 
+/* Tables and lists in which data sets of other forms keep their pictures. */
+static bool is_table(const char *name)
+{
+    return ends_with_one(name, (const char *const []){ ".parquet", ".arrow", NULL }) || !strcmp(name, "metadata.csv")
+        || !strcmp(name, "metadata.jsonl");
+}
+
 /* Visits the entry at w->path; `name` is the offset of its own name. Depth 0: root, in which only folders count. */
 static spot_status visit_entry(walk *w, size_t name, int depth, int cls)
 {
@@ -90,6 +98,7 @@ static spot_status visit_entry(walk *w, size_t name, int depth, int cls)
         if (S_ISREG(st.st_mode) && is_apple_double(w->path, w->path + name)) return w->f->doubles++, SPOT_OK;
         if (depth) return add_entry(w, name, cls);
     }
+    if (!w->table[0] && is_table(w->path + name)) snprintf(w->table, sizeof w->table, "%.250s", w->path + w->root);
     w->f->unread += ends_with_one(w->path + name, (const char *const []){ ".avif", ".heic", ".heif", NULL });
     if (!w->f->others++) snprintf(w->f->other, sizeof w->f->other, "%.250s", w->path + w->root);
     return SPOT_OK;
@@ -148,25 +157,72 @@ static void sort_entries(walk *w, size_t from)
     qsort(w->at + from, w->count - from, sizeof *w->at, compare_places);
 }
 
+/* Words of the folders into which data sets are divided for training and tests. */
+static bool is_split(const char *name)
+{
+    static const char *const word[] = { "train", "training", "test", "testing", "validation", "valid", "val", "dev", "eval" };
+
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+        if (!strcasecmp(name, word[i])) return true;
+    return false;
+}
+
+/* Folders that are all called as splits are no classes: a network would be judged by which split it tells. */
+static spot_status check_splits(const walk *w)
+{
+    for (int k = 0; k < w->f->classes; k++)
+        if (!is_split(w->text.bytes + w->at[k].path)) return SPOT_OK;
+    return spot_fail(w->c, SPOT_INPUT, "{folder.splits} %s holds splits (%s%s), no classes; give the folder of one, such as "
+                     "%s/%s", w->path, w->text.bytes + w->at[0].path, w->f->classes > 1 ? ", ..." : "", w->path,
+                     w->text.bytes + w->at[0].path);
+}
+
+/* A folder without pictures, or without classes: SPOT_OK where nothing tells of a data set of another form. */
+static spot_status check_data_set(const walk *w)
+{
+    if (!w->table[0]) return SPOT_OK;
+    return spot_fail(w->c, SPOT_INPUT, "{folder.data_set} %.*s is a data set whose pictures are in, or named by, %s; "
+                     "\"python3 -m spotter.dataset %.*s --out DIR\" makes folders of classes of it", (int)w->root - 1, w->path,
+                     w->table, (int)w->root - 1, w->path);
+}
+
+/* The pictures of each class; *empty is the first class without any, or -1. */
+static spot_status list_each(walk *w, int *empty)
+{
+    const size_t end = strlen(w->path);
+
+    *empty = -1;
+    for (int k = 0; k < w->f->classes; k++) {
+        const size_t before = w->count;
+        append_name(w, end, w->text.bytes + w->at[k].path);
+        SPOT_TRY(list_folder(w, 1, k));
+        if (w->count == before && *empty < 0) *empty = k;
+        w->path[end] = 0;
+    }
+    return SPOT_OK;
+}
+
 /* Lists the classes, w->at[0 .. classes - 1], then the pictures of each. */
 static spot_status list_pictures(walk *w)
 {
     spot_folder *f = w->f;
+    int empty;
 
     SPOT_TRY(list_folder(w, 0, -1));
     f->classes = (int)w->count;
-    if (!f->classes)
+    if (!f->classes) {
+        SPOT_TRY(check_data_set(w));
         return spot_fail(w->c, SPOT_INPUT, "{folder.no_classes} %s holds no folders; pictures are looked for in %s/CLASS/",
                          w->path, w->path);
+    }
     sort_entries(w, 0);
-    for (int k = 0; k < f->classes; k++) {
-        size_t before = w->count, end = strlen(w->path);
-        append_name(w, end, w->text.bytes + w->at[k].path);
-        SPOT_TRY(list_folder(w, 1, k));
-        if (w->count == before)
-            return spot_fail(w->c, SPOT_INPUT, "{folder.class_empty} %s holds no pictures; remove the folder, or it would "
-                             "count as a class", w->path);
-        w->path[end] = 0;
+    SPOT_TRY(check_splits(w));
+    SPOT_TRY(list_each(w, &empty));
+    if (empty >= 0) {
+        SPOT_TRY(check_data_set(w));
+        append_name(w, strlen(w->path), w->text.bytes + w->at[empty].path);
+        return spot_fail(w->c, SPOT_INPUT, "{folder.class_empty} %s holds no pictures; remove the folder, or it would count "
+                         "as a class", w->path);
     }
     sort_entries(w, (size_t)f->classes);
     return SPOT_OK;
@@ -194,6 +250,7 @@ static spot_status fill_folder(walk *w)
 static spot_status list_all(walk *w)
 {
     SPOT_TRY(list_folder(w, 1, -1));
+    if (!w->count) SPOT_TRY(check_data_set(w));
     if (!w->count)
         return spot_fail(w->c, SPOT_INPUT, "{folder.no_pictures} %s holds no pictures: no file in it or in its folders has a "
                          "picture's name, such as .jpg or .png", w->path);

@@ -18,8 +18,8 @@ typedef struct {
     void  *owned[2];
 } spot_folder;
 
-/* Follows links. SPOT_INPUT if there are no classes, a class has no pictures, or folders lie deeper than 32; SPOT_IO if a
- * folder cannot be listed. Close after success; close accepts a zeroed struct. */
+/* Follows links. SPOT_INPUT if there are no classes, all are called as splits (train, test ...), a class has no pictures, or
+ * folders lie deeper than 32; SPOT_IO if a folder cannot be listed. Close after success; close accepts a zeroed struct. */
 spot_status spot_folder_list (spot_ctx *c, spot_folder *f, const char *root);
 void        spot_folder_close(spot_folder *f);
 

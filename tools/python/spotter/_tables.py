@@ -8,8 +8,9 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 from ._arrays import Array, Named, as_array, stacked
+from ._datasets import class_names_of, open_table
 from ._given import listed, refuse
-from ._hugging import class_names_of, open_table, picture_paths
+from ._hugging import picture_paths
 from ._library import VERSION, InputError, SpotterError
 from ._missing import needed
 
