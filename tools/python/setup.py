@@ -6,11 +6,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
-from setuptools import Distribution, setup
+from setuptools import setup
 from setuptools.command.build_py import build_py
-from wheel.bdist_wheel import bdist_wheel
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))         # pip leaves it out
+from one_machine import OfAnyPython, OfOneMachine  # noqa: E402
 
 build = Path(os.environ.get("SPOTTER_BUILD", Path(__file__).resolve().parents[2] / "build"))
 library = build / "libspotter.so"
@@ -58,21 +61,6 @@ class BuildWithLibrary(build_py):
             (fonts / "fonts.conf").write_text('<?xml version="1.0"?>\n<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">\n'
                                               '<fontconfig>\n  <dir prefix="relative">.</dir>\n'
                                               '  <cachedir prefix="xdg">fontconfig</cachedir>\n</fontconfig>\n')
-
-
-class OfAnyPython(bdist_wheel):
-    """The package has machine code, which no Python links with: a wheel for one kind of machine and every Python 3."""
-    def finalize_options(self):
-        super().finalize_options()
-        self.root_is_pure = False
-
-    def get_tag(self):
-        return "py3", "none", super().get_tag()[2]
-
-
-class OfOneMachine(Distribution):
-    def has_ext_modules(self):
-        return True
 
 
 setup(version=version(), packages=["spotter"], py_modules=["spotter_program"], distclass=OfOneMachine,

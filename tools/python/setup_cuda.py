@@ -2,11 +2,14 @@
 version $SPOTTER_VERSION. tools/wheel --cuda makes its wheel."""
 import os
 import shutil
+import sys
 from pathlib import Path
 
-from setuptools import Distribution, setup
+from setuptools import setup
 from setuptools.command.build_py import build_py
-from wheel.bdist_wheel import bdist_wheel
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from one_machine import OfAnyPython, OfOneMachine  # noqa: E402
 
 
 class Plugin(build_py):
@@ -14,20 +17,6 @@ class Plugin(build_py):
         place = Path(self.build_lib) / "spotter" / "lib"
         place.mkdir(parents=True, exist_ok=True)
         shutil.copy(os.environ["SPOTTER_PLUGIN"], place / "libspotter_cuda.so")
-
-
-class OfAnyPython(bdist_wheel):
-    def finalize_options(self):
-        super().finalize_options()
-        self.root_is_pure = False
-
-    def get_tag(self):
-        return "py3", "none", super().get_tag()[2]
-
-
-class OfOneMachine(Distribution):
-    def has_ext_modules(self):
-        return True
 
 
 version = os.environ["SPOTTER_VERSION"]
