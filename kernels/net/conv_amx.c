@@ -1,12 +1,12 @@
 /* conv_amx.c - both operands are brought into the order of AMX's tiles; then each thread computes its own part of dw. */
 #include "net/conv_amx.h"
 
-#include <immintrin.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <string.h>
 
 #include "core/bf16.h"
 #include "core/lanes.h"
+#include "net/amx_tiles.h"
 
 /* A block: 32 channels, or 32 pixels. A thread's product is of 2 x 2 tiles, two blocks of channels; STEPS blocks of pixels stay
  * in the nearest caches. */
@@ -65,7 +65,7 @@ static bool has_amx(const spot_conv_shape *s)
 {
     int isa = dnnl_cpu_isa_avx512_core_amx;
 
-    return s->precision == SPOT_BF16 && ((int)dnnl_get_effective_cpu_isa() & isa) == isa;
+    return SPOT_AMX_TILES && s->precision == SPOT_BF16 && ((int)dnnl_get_effective_cpu_isa() & isa) == isa;
 }
 
 bool spot_conv_amx_able(const spot_conv_shape *s)
@@ -199,8 +199,6 @@ static void transpose_pixels(spot_ctx *c, uint16_t *to, const uint16_t *dy, cons
 }
 
 /* -- products ---------------------------------------------------------------------------------------------------- */
-
-#define WITH_AMX __attribute__((target("amx-tile,amx-bf16")))
 
 typedef struct { uint8_t palette, start, unused[14]; uint16_t bytes[16]; uint8_t rows[16]; } tile_config;
 
