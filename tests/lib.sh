@@ -38,6 +38,26 @@ ends()
     [ -z "$words" ] || grep -qF -- "$words" "$dir/err" || fail "$*: stderr lacks '$words': $(head -c 300 "$dir/err")"
 }
 
+# python_with PACKAGE...: prints a python3 that has these packages: $PYTHON; where that is not set Debian's, or the one of
+# tools/setup --tests, which has packages that Debian lacks. Fails where there is none.
+python_with()
+{
+    local one others=(/usr/bin/python3 "$tests/../build-oracles/bin/python3")
+
+    [ -z "${PYTHON:-}" ] || others=("$PYTHON")
+    for one in "${others[@]}"; do
+        "$one" -c 'import importlib.util as u, sys
+sys.path = [p for p in sys.path if p]
+sys.exit(not all(map(u.find_spec, sys.argv[1:])))' "$@" 2>/dev/null || continue
+        echo "$one"
+        return
+    done
+    return 1
+}
+
+# need_packages PACKAGE...: $python is a python3 that has them; where there is none the script ends as skipped.
+need_packages() { python=$(python_with "$@") || { echo "no Python with $*: skipped"; exit 77; }; }
+
 # has_browser: whether there is a Chromium for the pages.
 has_browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
 

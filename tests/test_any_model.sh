@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # test_any_model.sh BUILD: models that Spotter does not run itself, by the Python package's predictor: the same features and
 # answers as torch's own, in embed, discover, shifts and examine; --predict in the same places; nothing is loaded from the current
-# directory, and no pickle. PYTHON: one with torch and torchvision; ONNX_PYTHON: one with onnx and onnxruntime. ctest: timeout 600
+# directory, and no pickle. PYTHON: one with torch and torchvision; ONNX_PYTHON: one with onnx and onnxruntime, where that of
+# tools/setup --tests shall not be taken. ctest: timeout 600
 set -u
 . "$(dirname "$0")/lib.sh"
-python=${PYTHON:-/usr/bin/python3} onnx=${ONNX_PYTHON:-${PYTHON:-/usr/bin/python3}}
-"$python" -c 'import numpy, PIL, torch, torchvision' 2>/dev/null || { echo "no torchvision: skipped"; exit 77; }
+need_packages numpy PIL torch torchvision
+onnx=${ONNX_PYTHON:-$(python_with onnx onnxruntime)}
 package=$(realpath ../tools/python)
 export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1
 "$python" any_models.py make "$dir" 1 || fail "no networks"
@@ -29,8 +30,8 @@ END
 (cd "$tests" && "$python" any_models.py look net "$dir") || fail "torch did not look"
 forms=(net.ts)
 [ ! -e net.pt2 ] || forms+=(net.pt2)
-if [ -e net.onnx ] && (cd / && "$onnx" -c 'import onnx, onnxruntime' 2>/dev/null); then forms+=(net.onnx)
-else echo "no onnx and onnxruntime for $onnx: net.onnx is left out"; fi
+if [ -e net.onnx ] && [ -n "$onnx" ]; then forms+=(net.onnx)
+else echo "no Python with onnx and onnxruntime: net.onnx is left out"; fi
 for f in "${forms[@]}"; do
     export SPOTTER_PYTHON=$python
     [ "$f" != net.onnx ] || SPOTTER_PYTHON=$onnx

@@ -2,15 +2,12 @@
 # ResNets of every form, with the names, types and heads that users' files have, against the torchvision that is installed here:
 # logits, features and channels within 1e-4. 77: there is none. ctest: long
 set -euo pipefail
-python=${PYTHON:-/usr/bin/python3}
-"$python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("torchvision")))' ||
-    { echo "no torchvision: skipped"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/lib.sh"
+need_packages torch torchvision
 export OMP_NUM_THREADS=1 PYTHONPATH=$PWD
 while read -r model side want; do
     "$python" network_models.py "$dir" "$model"
-    "$1/test_predictor" "$dir/$model.safetensors" \
+    "$build/test_predictor" "$dir/$model.safetensors" \
         "$python ../tools/python/examples/protocol.py '$dir/$model.pt'" "$side" > "$dir/said"
     [ "$(cut -d' ' -f1 "$dir/said" | paste -sd' ')" = "$want" ] || { echo "$model: $(cat "$dir/said"), not $want"; exit 1; }
     awk -v m="$model" '{ print m ": " $1 " numbers differ by " $2 } !($2 <= 1e-4) { bad = 1 } END { exit bad }' "$dir/said"

@@ -4,13 +4,10 @@
 # embreex, trimesh, numpy and PIL. 77: it has not.
 # ctest: long
 set -euo pipefail
-python=${PYTHON:-/usr/bin/python3}
-"$python" -c 'import ctypes, importlib.util as u, sys
-sys.exit(not all(map(u.find_spec, ("vtk", "embreex", "trimesh", "PIL"))) or not ctypes.CDLL("libOSMesa.so.8"))' 2>/dev/null ||
-    { echo "no vtk, embreex, trimesh or libOSMesa: skipped"; exit 77; }
+. "$(dirname "$0")/lib.sh"
+need_packages vtk embreex trimesh PIL
+"$python" -c 'import ctypes; ctypes.CDLL("libOSMesa.so.8")' 2>/dev/null || { echo "no libOSMesa: skipped"; exit 77; }
 furniture=/usr/share/sweethome3d/furniture
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
 
 views() # BUILD OPTIONS...
 {

@@ -2,16 +2,14 @@
 # The real width, and an ImageNet-sized head, against the torchvision that is installed here. 77: there is none.
 # ctest: long
 set -euo pipefail
-python=${PYTHON:-/usr/bin/python3}
-"$python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("torchvision")))' ||
-    { echo "no torchvision: skipped"; exit 77; }
+. "$(dirname "$0")/lib.sh"
+need_packages torch torchvision
 export OMP_NUM_THREADS=1       # beside other tests, threads of PyTorch mostly wait for one another: twice the time
-out=$(mktemp)
-trap 'rm -f "$out"' EXIT
+out=$dir/out
 for case in "64 64 8 1 3 2" "32 96 5 7 3 2" "64 64 4 1 3 2 34"; do      # width, size, batch, outputs, batches, steps, layers
     # shellcheck disable=SC2086  # six words or seven
     "$python" ../tools/golden/resnet18.py $case > "$out"
-    "$1/test_resnet" "$out"
+    "$build/test_resnet" "$out"
 done
 "$python" ../tools/golden/alexnet.py 64 96 4 2 3 2 > "$out"
-"$1/test_resnet" "$out"
+"$build/test_resnet" "$out"

@@ -4,14 +4,9 @@
 # and with 1.13.0, 0.30.0 and 4.44.2.
 # ctest: long
 set -euo pipefail
-python=${PYTHON:-/usr/bin/python3}
-build=$(realpath "$1")
+. "$(dirname "$0")/lib.sh"
 [ -e "$build/libspotter.so" ] || { echo "skipped: there is no $build/libspotter.so"; exit 77; }
-"$python" -c 'import importlib.util as u, sys
-sys.exit(not all(map(u.find_spec, ("torch", "diffusers", "transformers", "safetensors", "PIL"))))' ||
-    { echo "no diffusers: skipped"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+need_packages torch diffusers transformers safetensors PIL
 here=$PWD
 cd "$dir"
 PYTHONPATH=$here/../tools/python SPOTTER_LIBRARY=$build/libspotter.so PYTHONDONTWRITEBYTECODE=1 HF_HUB_OFFLINE=1 \

@@ -2,16 +2,13 @@
 # Vision transformers by timm's and DINOv2's names against the PyTorch that is installed here: features and logits within 1e-4.
 # 77: there is none. ctest: timeout 300
 set -euo pipefail
-python=${PYTHON:-/usr/bin/python3}
-"$python" -c 'import importlib.util as u, sys; sys.exit(not (u.find_spec("torch") and u.find_spec("torchvision")))' ||
-    { echo "no torchvision: skipped"; exit 77; }
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/lib.sh"
+need_packages torch torchvision
 export OMP_NUM_THREADS=1
 for case in timm dinov2 registers timm_registers placed tuned half base gap gap_register gap_registers mean mean_registers \
             linear_head odd; do
     sizes=$("$python" vit_models.py "$dir" "$case")
     # shellcheck disable=SC2086  # four words
-    "$1/test_vit" "$dir/$case" $sizes
+    "$build/test_vit" "$dir/$case" $sizes
     rm "$dir/$case".*
 done
