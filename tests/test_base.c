@@ -3,6 +3,7 @@
 #include "checks.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/same_id.h"
 #include "base/quote.h"

@@ -246,6 +246,8 @@ def test_without_pyarrow_a_sentence_tells():
 
 
 if __name__ == "__main__":
+    os.mkdir("data_sets")                              # what other tests leave is not in the way
+    os.chdir("data_sets")
     for name, test in list(globals().items()):
         if name.startswith("test_"):
             try:

@@ -72,7 +72,7 @@ static int find_column(const column_names *m, const char *name)
 static spot_status fail_names(const column_names *m, int matched)
 {
     const spot_subject *s = m->r->s;
-    char **odd = malloc((size_t)(s->classes + m->columns) * sizeof *odd), listed[512], others[512];
+    char **odd = calloc((size_t)(s->classes + m->columns), sizeof *odd), listed[512], others[512];
     int n = 0, more = 0;
     spot_status how;
 
