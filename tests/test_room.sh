@@ -148,6 +148,8 @@ models: [{name: m, weights: net.safetensors, resize: 64, crop: 64}]
 shifts: [{name: fog, shift_caption: a photo in the fog}]
 YAML
 done
+sed 's/train: 32,/train: 128, size: 224,/' planted.yaml >wide.yaml                 # its world takes more than its run
+states 1.5 shifts wide.yaml --out wide -t 2
 ground=(--masks mask --model net.safetensors --n 4 --size 64 -t 2)
 states 1.5 shifts shifts_huge_base.yaml --out s_huge -t 2
 states 1.8 background --images huge_im --backgrounds back "${ground[@]}" --out b_huge

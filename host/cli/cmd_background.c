@@ -100,14 +100,15 @@ static spot_status run_config(spot_ctx *c, void *config, void *flags)
     }
     SPOT_TRY(spot_background_planted(c, cfg, out));
     SPOT_TRY(spot_background_cost_of(c, cfg, &cost));
+    const double states = (double)cli_study_states(cost.memory);
     if (cost.runs > 1) snprintf(runs, sizeof runs, "%d settings, ", cost.runs);
     spot_log(c, SPOT_LOG_INFO, "%s%d model%s, up to %d targets, %d backgrounds; at most %.0f pictures to look at and %s of "
              "memory", runs, cost.units, cost.units == 1 ? "" : "s", cost.targets, cost.backgrounds,
-             cost.looks, cli_memory(memory, (double)cost.memory));
+             cost.looks, cli_memory(memory, states));
     SPOT_TRY(cli_study_room(c, cost.memory));
     s = spot_background_run(c, cfg, &(spot_background_options){ cli_study_place(&o->study), .results = &results }, &report);
     s = cli_study_end(c, s, &o->study, &report, CLI_COUNTS({ "targets", cost.targets }, { "backgrounds", cost.backgrounds },
-                                                           { "memory_bytes", (double)cost.memory }));
+                                                           { "memory_bytes", states }));
     if (s == SPOT_OK && results.cfg && !o->study.json) s = spot_background_show(c, stdout, &results, out);
     spot_background_close(&results);
     return s;

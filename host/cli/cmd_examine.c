@@ -79,15 +79,16 @@ static spot_status run_config(spot_ctx *c, void *config, void *flags)
     spot_status s;
 
     SPOT_TRY(spot_examine_cost_of(c, cfg, &cost));
+    const double states = (double)cli_study_states(cost.memory);
     spot_log(c, SPOT_LOG_INFO, "%d model%s, %d examiner%s, %d objects: %d searches, %.0f renders, beside %.0f in training; %s "
              "of memory, beside meshes", cfg->models, cfg->models == 1 ? "" : "s", cfg->examiners,
              cfg->examiners == 1 ? "" : "s", cost.objects, cost.units, cost.renders, cost.trained,
-             cli_memory(memory, (double)cost.memory));
+             cli_memory(memory, states));
     SPOT_TRY(cli_study_room(c, cost.memory));
     run.place = cli_study_place(&o->study);
     s = spot_examine_run(c, cfg, &run, &report);
     s = cli_study_end(c, s, &o->study, &report, CLI_COUNTS({ "objects", cost.objects }, { "renders", cost.renders },
-                                                           { "memory_bytes", (double)cost.memory }));
+                                                           { "memory_bytes", states }));
     if (s == SPOT_OK && results.cfg && !o->study.json) s = spot_examine_show(c, stdout, &results, &failures, out);
     spot_failures_close(&failures);
     spot_examine_close(&results);

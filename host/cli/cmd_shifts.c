@@ -56,20 +56,34 @@ static spot_status write_pages(spot_ctx *c, const shifts_flags *o, spot_shifts_r
 
 /* ---- the command ---- */
 
-/* Thresholds of another encoder are refused, but not where they are to be chosen anew. */
+/* Thresholds of another encoder are refused, but not where they are to be chosen anew. True: they are left out now. */
+static bool leaves_out_thresholds(spot_ctx *c, const shifts_flags *o, spot_shifts_config *cfg, spot_status s)
+{
+    bool any = false;
+
+    for (int i = 0; i < cfg->shifts; i++) any |= cfg->shift[i].threshold > -1;
+    if (s != SPOT_USAGE || !o->pick || !any) return false;
+    spot_forget(c);
+    for (int i = 0; i < cfg->shifts; i++) cfg->shift[i].threshold = -1;
+    spot_log(c, SPOT_LOG_WARN, "the thresholds of %s are not used: they were chosen for another encoder", o->study.config);
+    return true;
+}
+
 static spot_status run_units(spot_ctx *c, const shifts_flags *o, spot_shifts_config *cfg, spot_shifts_results *results,
                              spot_run_report *report)
 {
     const spot_shifts_options run = { cli_study_place(&o->study), results };
     const spot_status s = spot_shifts_run(c, cfg, &run, report);
-    bool any = false;
 
-    for (int i = 0; i < cfg->shifts; i++) any |= cfg->shift[i].threshold > -1;
-    if (s != SPOT_USAGE || !o->pick || !any) return s;
-    spot_forget(c);
-    for (int i = 0; i < cfg->shifts; i++) cfg->shift[i].threshold = -1;
-    spot_log(c, SPOT_LOG_WARN, "the thresholds of %s are not used: they were chosen for another encoder", o->study.config);
-    return spot_shifts_run(c, cfg, &run, report);
+    return leaves_out_thresholds(c, o, cfg, s) ? spot_shifts_run(c, cfg, &run, report) : s;
+}
+
+static spot_status make_world(spot_ctx *c, const shifts_flags *o, spot_shifts_config *cfg)
+{
+    const char *out = o->study.place.out;
+    const spot_status s = spot_shifts_planted(c, cfg, out);
+
+    return leaves_out_thresholds(c, o, cfg, s) ? spot_shifts_planted(c, cfg, out) : s;
 }
 
 static spot_status run_config(spot_ctx *c, void *config, void *flags)
@@ -87,15 +101,16 @@ static spot_status run_config(spot_ctx *c, void *config, void *flags)
         SPOT_TRY(spot_shifts_cost_of(c, cfg, &cost));
         SPOT_TRY(cli_study_world(c, cost.memory, out, "plant/truth.csv"));
     }
-    SPOT_TRY(spot_shifts_planted(c, cfg, out));
+    SPOT_TRY(make_world(c, o, cfg));
     SPOT_TRY(spot_shifts_cost_of(c, cfg, &cost));
+    const double states = (double)cli_study_states(cost.memory);
     spot_log(c, SPOT_LOG_INFO, "%d folders with %d pictures of %d classes, %d models; at most %s of memory", cost.units,
-             cost.pictures, cost.classes, cfg->models, cli_memory(memory, (double)cost.memory));
+             cost.pictures, cost.classes, cfg->models, cli_memory(memory, states));
     SPOT_TRY(cli_study_room(c, cost.memory));
     s = run_units(c, o, cfg, &results, &report);
     if (s == SPOT_OK) s = write_pages(c, o, &results);
     s = cli_study_end(c, s, &o->study, &report, CLI_COUNTS({ "pictures", cost.pictures },
-                                                           { "memory_bytes", (double)cost.memory }));
+                                                           { "memory_bytes", states }));
     if (s == SPOT_OK && results.cfg && !o->votes && !o->study.json) s = spot_shifts_show(c, stdout, &results, out);
     spot_shifts_close(&results);
     return s;

@@ -57,6 +57,14 @@ spot_status cli_study_room(spot_ctx *c, size_t memory)
                      "pictures or fewer --threads", cli_memory(takes, (double)more), whose, cli_memory(leaves, (double)left));
 }
 
+size_t cli_study_states(size_t memory)
+{
+    const size_t most = spot_resident_most(), bytes = memory > most ? memory : most;
+    const size_t digit = bytes < 100000000 ? 100000 : 10000000;          /* the last one that cli_memory prints */
+
+    return (bytes + digit - 1) / digit * digit;
+}
+
 spot_status cli_study_world(spot_ctx *c, size_t memory, const char *out, const char *file)
 {
     char path[1200];

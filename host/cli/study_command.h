@@ -54,6 +54,10 @@ spot_run_place cli_study_place(const cli_study_flags *f);
 spot_status cli_study_room (spot_ctx *c, size_t memory);
 spot_status cli_study_world(spot_ctx *c, size_t memory, const char *out, const char *file);
 
+/* The memory that a study states for its whole process, rounded up as it is printed: never less than the process has taken
+ * already, as while it made a world. */
+size_t cli_study_states(size_t memory);
+
 /* After the run, with or without success: erases the progress bar and prints --json's object, in which these numbers, whole
  * ones, follow those of every study. Returns s; without --json the command prints its results next. */
 typedef struct { const char *name; double value; } cli_count;
