@@ -16,6 +16,7 @@
 #include "base/room.h"
 #include "core/ops.h"
 #include "models/idle_cores.h"
+#include "study/config_files.h"
 
 enum { SUITE_PIECE = 64 };                     /* pictures that the suite needs at once */
 
@@ -137,6 +138,7 @@ static spot_status open_run(spot_ctx *c, run *v, const variant_place *p)
     const int pictures = spot_look_pictures(c, v->cfg), backs = spot_look_together(c, v->cfg) * v->cfg->suite.n;
 
     SPOT_TRY(check_models(c, v));
+    SPOT_TRY(spot_config_files_check(c, spot_background_settings, v->cfg, ""));
     SPOT_TRY(check_out(c, v, p->dir));
     v->job.program = calloc((size_t)v->cfg->models, sizeof *v->job.program);
     if (!v->job.program) return spot_fail(c, SPOT_NOMEM, "no memory for a run");

@@ -16,6 +16,7 @@
 #include "models/foreign_model.h"
 #include "models/idle_cores.h"
 #include "models/picture_input.h"
+#include "study/config_files.h"
 #include "study/run_log.h"
 
 enum { TOGETHER = 256 };           /* objects that are searched together, at most */
@@ -376,6 +377,7 @@ static spot_status check_models(spot_ctx *c, const run *v)
 static spot_status open_run(spot_ctx *c, run *v)
 {
     SPOT_TRY(check_models(c, v));
+    SPOT_TRY(spot_config_files_check(c, spot_examine_settings, v->cfg, ""));
     SPOT_TRY(spot_examine_space(c, &v->space, &v->fixed, v->cfg));
     SPOT_TRY(spot_examine_objects_open(c, &v->objects, v->cfg));
     spot_key_text(v->work.key, spot_examine_key(v->cfg));

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "shifts/plant_make.h"
+#include "shifts/shift_encoding.h"
 #include "spotter/shifts.h"
+#include "study/config_files.h"
 
 enum { MOST_PATH = 400 };                  /* of the world's folder, so that its files fit into a config */
 
@@ -52,14 +54,9 @@ static spot_status fill_model(spot_ctx *c, spot_shifts_config *cfg, const char *
     return set_path(c, cfg, &m->classes, dir, "/classes.txt");
 }
 
-spot_status spot_shifts_planted(spot_ctx *c, spot_shifts_config *cfg, const char *out)
+/* Fills in where the world's parts will be. */
+static spot_status fill_config(spot_ctx *c, spot_shifts_config *cfg, const char *dir)
 {
-    char dir[MOST_PATH];
-
-    if (!cfg->plant.pictures) return SPOT_OK;
-    if (snprintf(dir, sizeof dir, "%s/plant", out) >= (int)sizeof dir)
-        return spot_fail(c, SPOT_USAGE, "the name of the folder %.40s... is too long", out);
-    SPOT_TRY(spot_shifts_plant(c, dir, &cfg->plant));
     SPOT_TRY(set_path(c, cfg, &cfg->data.root, dir, "/pictures"));
     SPOT_TRY(set_path(c, cfg, &cfg->filter.oracle, dir, "/plant.csv"));
     cfg->data.real = spot_plant_set_name(SPOT_PLANT_REAL);
@@ -70,6 +67,28 @@ spot_status spot_shifts_planted(spot_ctx *c, spot_shifts_config *cfg, const char
     for (int k = 0; k < 2; k++) cfg->source[k].name = spot_plant_set_name((spot_plant_set)k);
     for (int k = 0; k < cfg->plant.models; k++) SPOT_TRY(fill_model(c, cfg, dir, k));
     return SPOT_OK;
+}
+
+static spot_status check_encoder(spot_ctx *c, const spot_shifts_config *cfg)
+{
+    spot_shift_encoding e;
+    const spot_status s = spot_shift_encoding_open(c, &e, cfg, NULL, NULL, NULL);
+
+    spot_shift_encoding_close(c, &e);
+    return s;
+}
+
+spot_status spot_shifts_planted(spot_ctx *c, spot_shifts_config *cfg, const char *out)
+{
+    char dir[MOST_PATH];
+
+    if (!cfg->plant.pictures) return SPOT_OK;
+    if (snprintf(dir, sizeof dir, "%s/plant", out) >= (int)sizeof dir)
+        return spot_fail(c, SPOT_USAGE, "the name of the folder %.40s... is too long", out);
+    SPOT_TRY(fill_config(c, cfg, dir));
+    SPOT_TRY(spot_config_files_check(c, spot_shifts_settings, cfg, dir));
+    SPOT_TRY(check_encoder(c, cfg));
+    return spot_shifts_plant(c, dir, &cfg->plant);
 }
 
 /* -- after the run ------------------------------------------------------------------------------------------------- */

@@ -1,14 +1,18 @@
 /* shifts_run.c - the run of a shard: its folders are units of work (work.h). */
 #define _POSIX_C_SOURCE 200809L
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/folder.h"
 #include "models/idle_cores.h"
+#include "shifts/shift_inputs.h"
 #include "shifts/shift_unit.h"
 #include "shifts/shifts_write.h"
+#include "study/config_files.h"
 
 typedef struct {
     spot_ctx *c;
@@ -48,6 +52,34 @@ static int networks_of(const spot_shifts_config *cfg)
     return n;
 }
 
+/* The files of embeddings are there; they are read in turn, since they may be large. */
+static spot_status check_embeddings(spot_ctx *c, const spot_shifts_config *cfg, const spot_shift_pictures *p)
+{
+    char path[2][SPOT_SHIFT_PATH + 600];
+
+    if (!cfg->encoder.embeddings[0]) return SPOT_OK;
+    spot_shift_embedding_path(path[0], sizeof path[0], cfg, p->id, true);
+    snprintf(path[1], sizeof path[1], "%s/%s.csv", cfg->encoder.embeddings, p->id);
+    for (int i = 0; i < 2; i++)
+        if (access(path[i], R_OK)) return spot_file_failed(c, "read", path[i], errno);
+    return SPOT_OK;
+}
+
+/* The mask of a unit and the truth about it fit its pictures. */
+static spot_status check_tables(spot_ctx *c, const spot_shift_study *v, const spot_shift_pictures *p)
+{
+    const bool real = p->unit.shift == SPOT_REAL_PICTURES;
+    uint8_t *bits = malloc((size_t)p->list.n + 1);
+    spot_status s = bits ? check_embeddings(c, v->cfg, p)
+                         : spot_fail(c, SPOT_NOMEM, "no memory to check the tables of %d pictures", p->list.n);
+
+    if (s == SPOT_OK && !real && v->cfg->filter.masks[0] && !spot_shifts_encode(v->cfg))
+        s = spot_shift_masks(c, bits, v->cfg, p);
+    if (s == SPOT_OK && !real && v->truth.path.count) s = spot_shift_truth_of(c, bits, &v->truth, p);
+    free(bits);
+    return s;
+}
+
 /* Lists the pictures of all missing units and reads the tables for them, so that a wrong table stops the run before it. */
 static spot_status list_missing(spot_ctx *c, spot_work *w)
 {
@@ -59,6 +91,7 @@ static spot_status list_missing(spot_ctx *c, spot_work *w)
         spot_shift_pictures *p = &v->pictures[v->listed];
         const spot_shift_unit u = spot_shift_unit_at(v->v.cfg, w->missing[v->listed]);
         SPOT_TRY(spot_shift_pictures_open(c, p, v->v.cfg, &v->v.classes, u, &v->store));
+        SPOT_TRY(check_tables(c, &v->v, p));
         if (p->list.others)
             spot_log(c, SPOT_LOG_WARN, "%s: %d files are left out that are no pictures of a class, such as %s", p->root,
                      p->list.others, p->list.other);
@@ -131,6 +164,7 @@ static spot_status open_run(spot_ctx *c, run *v, const char *out)
     char folder[SPOT_SHIFT_PATH], name[160];
 
     SPOT_TRY(check_out(c, v, out));
+    SPOT_TRY(spot_config_files_check(c, spot_shifts_settings, cfg, ""));
     SPOT_TRY(spot_shift_classes_open(c, &v->v.classes, cfg));
     for (int u = 0; u < spot_shift_units(cfg); u++)
         if (access(spot_shift_unit_folder(folder, cfg, spot_shift_unit_at(cfg, u)), F_OK))

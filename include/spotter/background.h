@@ -372,7 +372,7 @@ typedef struct { double seconds, processor, calibration; } spot_background_time;
 spot_status spot_background_time_of(spot_ctx *c, const spot_background_config *cfg, const spot_background_cost *cost,
                                     spot_background_time *time);
 
-/* Makes the world in OUT/zoo and fills data, keywords and models of cfg, if cfg->zoo.models is above 0. */
+/* Fills data, keywords and models of cfg if cfg->zoo.models is above 0, checks the config's files, and makes OUT/zoo. */
 spot_status spot_background_planted(spot_ctx *c, spot_background_config *cfg, const char *out);
 
 struct spot_study;

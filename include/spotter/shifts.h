@@ -351,7 +351,7 @@ spot_status spot_shifts_time_of(spot_ctx *c, const spot_shifts_config *cfg, cons
 /* ---- 5. a planted world ---- */
 
 /* Makes the world in OUT/plant (spot_shifts_plant) and fills root, real pictures, oracle, sources and models of cfg, if
- * cfg->plant.pictures is above 0. Call it before spot_shifts_cost_of and spot_shifts_run. */
+ * cfg->plant.pictures is above 0: before the cost and the run. With a wrong file or encoder it fails before as the run does. */
 spot_status spot_shifts_planted(spot_ctx *c, spot_shifts_config *cfg, const char *out);
 
 /* Mean absolute errors over the shifts that have an impact, and over those that have a slope; NaN: none has. */

@@ -73,43 +73,7 @@ spot_status spot_zoo_make(spot_ctx *c, const char *dir, const spot_background_zo
     return make_parts(c, dir, cfg);
 }
 
-/* -- a config ------------------------------------------------------------------------------------------------------- */
-
-static spot_status keep_text(spot_ctx *c, spot_background_config *cfg, const char **to, const char *text)
-{
-    *to = spot_memory_text(&cfg->memory, text);
-    return *to ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the models of a config");
-}
-
-/* A config's text takes 511 bytes. */
-static spot_status set_path(spot_ctx *c, spot_background_config *cfg, const char **to, const char *dir, const char *name)
-{
-    char path[512];
-
-    if (snprintf(path, sizeof path, "%s%s", dir, name) < (int)sizeof path)
-        return keep_text(c, cfg, to, path);
-    return spot_fail(c, SPOT_USAGE, "the path %.60s... is too long", dir);
-}
-
-/* A model that the config has already, as that of a finished run, keeps its place. */
-static spot_status fill_model(spot_ctx *c, spot_background_config *cfg, const char *dir, int k)
-{
-    const spot_zoo_recipe r = spot_zoo_recipe_of(&cfg->zoo, k);
-    char path[SPOT_ZOO_PATH];
-    int at = 0;
-
-    while (at < cfg->models && strcmp(cfg->model[at].name, r.name)) at++;
-    if (at == SPOT_MAX_BACKGROUND_MODELS)
-        return spot_fail(c, SPOT_USAGE, "the planted models and those of the config are more than %d",
-                         SPOT_MAX_BACKGROUND_MODELS);
-    if (at == cfg->models) cfg->models++;
-    spot_background_model *m = &cfg->model[at];
-    *m = (spot_background_model){ .command = "", .identity = "", .reliance = r.rho };
-    SPOT_TRY(keep_text(c, cfg, &m->name, r.name));
-    spot_zoo_model_path(path, dir, &r);
-    SPOT_TRY(set_path(c, cfg, &m->weights, path, ""));
-    return set_path(c, cfg, &m->classes, dir, "/classes.txt");
-}
+/* -- its folder ---------------------------------------------------------------------------------------------------- */
 
 /* A variant of a run (background.h) has the run's world. */
 spot_status spot_zoo_folder(spot_ctx *c, char *dir, size_t size, const char *out)
@@ -124,25 +88,4 @@ spot_status spot_zoo_folder(spot_ctx *c, char *dir, size_t size, const char *out
     snprintf(world, sizeof world, "%.1000s/zoo", out);
     if (snprintf(dir, size, "%s/%s", out, place[above && access(world, F_OK)]) < (int)size) return SPOT_OK;
     return spot_fail(c, SPOT_USAGE, "the name of the folder %.40s... is too long", out);
-}
-
-spot_status spot_background_planted(spot_ctx *c, spot_background_config *cfg, const char *out)
-{
-    spot_background_data *d = &cfg->data;
-    char dir[400];
-
-    if (!cfg->zoo.models) return SPOT_OK;
-    SPOT_TRY(spot_zoo_folder(c, dir, sizeof dir, out));
-    SPOT_TRY(spot_zoo_make(c, dir, &cfg->zoo));
-    SPOT_TRY(set_path(c, cfg, &d->images, dir, "/images"));
-    SPOT_TRY(set_path(c, cfg, &d->masks, dir, "/masks"));
-    SPOT_TRY(set_path(c, cfg, &d->backgrounds, dir, "/backgrounds"));
-    SPOT_TRY(set_path(c, cfg, &cfg->ontology.images, dir, "/images.csv"));
-    SPOT_TRY(set_path(c, cfg, &cfg->ontology.backgrounds, dir, "/backgrounds.csv"));
-    d->size = cfg->zoo.size;
-    cfg->model = spot_memory_longer(&cfg->memory, cfg->model, sizeof *cfg->model, cfg->models, cfg->zoo.models);
-    if (!cfg->model) return spot_fail(c, SPOT_NOMEM, "no memory for the models of a config");
-    for (int k = 0; k < cfg->zoo.models; k++) SPOT_TRY(fill_model(c, cfg, dir, k));
-    spot_background_share_files(cfg);
-    return SPOT_OK;
 }
