@@ -47,6 +47,24 @@ static inline void put_png(const char *name)
     free(png);
 }
 
+/* The file `from` in UTF-16: a mark, and two bytes a character. */
+static inline void put_wide(const char *name, const char *from, bool little)
+{
+    FILE *f = fopen(in_root("%s", from), "rb");
+    uint8_t wide[16000];
+    char text[8000];
+    size_t n = 0;
+
+    assert_non_null(f);
+    const size_t size = fread(text + 1, 1, sizeof text - 1, f) + 1;
+    fclose(f);
+    for (size_t i = 0; i < size; i++) {
+        const unsigned v = i ? (uint8_t)text[i] : 0xfeffu;
+        wide[n++] = (uint8_t)(little ? v : v >> 8), wide[n++] = (uint8_t)(little ? v >> 8 : v);
+    }
+    put_bytes(name, wide, n);
+}
+
 /* The file says how long it is: a shorter one, but for its last `tail` bytes, is no mesh, and its sentence tells of no
  * signal. */
 static inline void check_cut(const char *name, size_t step, size_t tail)

@@ -167,14 +167,43 @@ TEST_IN_FOLDER(extensions_that_are_not_read_are_refused)
 static const char stl[] = "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\n"
                           "endfacet\nendsolid a\n";
 
-static void put_binary_stl(void)
+static void put_binary_stl(const char *begin)
 {
-    uint8_t file[84 + 50] = { 's', 'o', 'l', 'i', 'd', ' ', 'x' };
+    uint8_t file[84 + 50] = { 0 };
     const float v[12] = { 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0 };
 
+    memcpy(file, begin, strlen(begin));
     file[80] = 1;
     memcpy(file + 84, v, sizeof v);
     put_bytes("b.stl", file, sizeof file);
+}
+
+TEST_IN_FOLDER(texts_in_UTF_16_are_read)
+{
+    static const char *const name[] = { "a.stl", "p.ply", "o.off" };
+    spot_ctx c = check_ctx(1);
+    spot_mesh m;
+
+    put_text("a.stl", stl);
+    put_text("p.ply", PLY("") "end_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n");
+    put_text("o.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n");
+    put_gltf("", "");
+    for (int little = 0; little < 2; little++) {
+        for (int i = 0; i < LEN(name); i++) {
+            char wide[16];
+            snprintf(wide, sizeof wide, "w%s", name[i]);
+            put_wide(wide, name[i], little);
+            m = mesh_of(wide, NULL);
+            assert_int_equal(m.triangles, 1);
+            spot_mesh_close(&m);
+        }
+        put_wide("w.gltf", "t.gltf", little);
+        CHECK_FAILS(&c, read_model(&c, &m, "w.gltf"), SPOT_INPUT, "mesh.utf16");
+        put_binary_stl(little ? "\xff\xfe" : "\xfe\xff");          /* bytes that are no mark */
+        m = mesh_of("b.stl", NULL);
+        assert_int_equal(m.triangles, 1);
+        spot_mesh_close(&m);
+    }
 }
 
 TEST_IN_FOLDER(files_that_are_cut_short_get_a_sentence)
@@ -183,7 +212,7 @@ TEST_IN_FOLDER(files_that_are_cut_short_get_a_sentence)
 
     assert_int_equal(m.triangles, 1);
     spot_mesh_close(&m);
-    put_binary_stl();
+    put_binary_stl("solid x");
     put_text("p.ply", PLY("") "end_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n");
     put_text("o.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n");
     put_gltf("", "");

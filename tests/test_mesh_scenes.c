@@ -112,23 +112,6 @@ TEST_IN_FOLDER(Collada_says_which_axis_points_up)
     }
 }
 
-/* The file `from` in UTF-16: a mark, and two bytes a character. */
-static void put_wide(const char *name, const char *from, bool little)
-{
-    FILE *f = fopen(in_root("%s", from), "rb");
-    uint8_t wide[16000];
-    char text[8000];
-    size_t n = 0;
-
-    const size_t size = fread(text + 1, 1, sizeof text - 1, f) + 1;
-    fclose(f);
-    for (size_t i = 0; i < size; i++) {
-        const unsigned v = i ? (uint8_t)text[i] : 0xfeffu;
-        wide[n++] = (uint8_t)(little ? v : v >> 8), wide[n++] = (uint8_t)(little ? v >> 8 : v);
-    }
-    put_bytes(name, wide, n);
-}
-
 TEST_IN_FOLDER(texts_may_be_wide)
 {
     static const axes z_up = { "Z_UP", { 0, 2, 1 }, { 1, -1, 1 } };
@@ -328,6 +311,15 @@ TEST_IN_FOLDER(FBX_says_where_its_axes_point)
     for (int i = 0; i < LEN(row); i++) {
         put_fbx("m.fbx", &row[i], "1");
         check_model("m.fbx", row[i].name);
+    }
+}
+
+TEST_IN_FOLDER(FBX_as_text_may_be_wide)
+{
+    put_fbx("m.fbx", &y_up, "1");
+    for (int little = 0; little < 2; little++) {
+        put_wide("w.fbx", "m.fbx", little);
+        check_model("w.fbx", "UTF-16");
     }
 }
 

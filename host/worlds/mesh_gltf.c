@@ -54,6 +54,8 @@ spot_status spot_mesh_gltf_check(spot_ctx *c, const uint8_t *bytes, size_t n)
     } else if (n >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {
         text += 3, n -= 3;
     }
+    if (n >= 2 && (!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2)))
+        return spot_fail(c, SPOT_INPUT, "{mesh.utf16} it is in UTF-16, and glTF is in UTF-8 by its standard; save it in UTF-8");
     if (!memmem(text, n, "\"extensionsRequired\"", 20)) return SPOT_OK;
     const yajl_val tree = spot_tree_parse(text, n, why, sizeof why);
     const spot_status s = tree ? check_tree(c, tree) : SPOT_OK;

@@ -96,6 +96,26 @@ static void replace(stored *f, char *text, size_t size)
     f->bytes = text, f->size = size;
 }
 
+/* STL as bytes says how many triangles it has, and may begin with anything. */
+static bool is_binary_stl(const stored *f)
+{
+    uint32_t triangles;
+
+    if (!ends_with(f->name, ".stl") || f->size < 84) return false;
+    memcpy(&triangles, f->bytes + 80, sizeof triangles);
+    return f->size == 84 + 50 * (size_t)triangles;
+}
+
+/* Of the formats that may be texts, those of which a file is in UTF-16. glTF is UTF-8 by its standard (mesh_gltf.c). */
+static bool is_wide_text(const stored *f)
+{
+    static const char *const ending[] = { ".obj", ".mtl", ".dae", ".fbx", ".ply", ".off", ".stl" };
+
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        if (ends_with(f->name, ending[i])) return is_wide(f) && !is_widest(f) && !is_binary_stl(f);
+    return false;
+}
+
 /* Takes away a byte order mark, makes texts UTF-8, and puts right what assimp 5.2 would read wrongly. */
 static void mend(stored *f)
 {
@@ -105,7 +125,8 @@ static void mend(stored *f)
 
     if (ends_with(f->name, ".3ds")) spot_3ds_mend(f->bytes, f->size);
     if (f->size >= 3 && !memcmp(f->bytes, "\xef\xbb\xbf", 3)) memmove(f->bytes, f->bytes + 3, (f->size -= 3) + 1);
-    if ((obj || mtl || dae) && is_wide(f) && !is_widest(f)) {
+    if (is_wide(f) && is_binary_stl(f)) memset(f->bytes, ' ', 4);       /* assimp takes its title for a mark */
+    if (is_wide_text(f)) {
         text = spot_narrow(f->bytes, f->size, &size);
         replace(f, text, size);
     }
