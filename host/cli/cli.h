@@ -96,6 +96,9 @@ void cli_log_device(spot_ctx *c, const cli_machine *m);
 /* studies.c: the study of a run directory, from DIR/config.yaml; a sweep where there is none or it
  * does not say. */
 spot_status cli_study_of(spot_ctx *c, const spot_study **y, const char *dir);
+/* The same for a command that reads the runs of some studies alone (reads: "sweep background"). SPOT_USAGE where
+ * DIR/config.yaml is of another one, with the commands for such a run. y: NULL where nobody asks. */
+spot_status cli_study_for(spot_ctx *c, const spot_study **y, const char *dir, const char *command, const char *reads);
 
 /* Reads a config, then checks the scene's settings together, so that an impossible config makes no files. config: of a file;
  * config_of: of a text that came from path. */

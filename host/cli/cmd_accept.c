@@ -38,6 +38,7 @@ static spot_status accept_run(spot_ctx *c, void *input)
 {
     const accept_flags *o = input;
 
+    SPOT_TRY(cli_study_for(c, NULL, o->run, "accept", "sweep shifts"));
     SPOT_TRY(spot_accept(c, o->run, o->out, &o->o));
     spot_log(c, SPOT_LOG_INFO, "%s is the baseline now: %s", o->run, o->out);
     return SPOT_OK;

@@ -427,6 +427,7 @@ static spot_status assign(spot_ctx *c, const assign_flags *o, counts *n)
     spot_status how;
 
     SPOT_TRY(check_out(c, o));
+    SPOT_TRY(cli_study_for(c, NULL, o->dir, "assign", "discover"));
     SPOT_TRY(spot_fits_open(c, f, o->dir));
     how = choose_only_class(c, o, f);
     if (how == SPOT_OK) how = spot_rows_read(c, &s, &o->files, &f->known);

@@ -77,6 +77,7 @@ static spot_status check_run(spot_ctx *c, check_flags *o)
     if (!o->compared.from.second && is_findings(o->baseline) && is_findings(o->run)) o->compared.from.second = o->run;
     if (o->compared.from.second) return compare_versions(c, o, true);
     if (spot_is_model_run(o->baseline) && spot_is_model_run(o->run)) return compare_versions(c, o, false);
+    SPOT_TRY(cli_study_for(c, NULL, o->run, "check", "sweep shifts"));
     if (o->history) SPOT_TRY(spot_file_place(c, o->history, true));
     spot_check *check = NULL;
     spot_status s = spot_check_run(c, &check, o->baseline, o->run);

@@ -211,6 +211,7 @@ static spot_status test_claim(spot_ctx *c, void *input)
     claimed_rows x = { .k = { .in = NULL } };
     spot_status how;
 
+    SPOT_TRY(cli_study_for(c, NULL, o->found, "claim", "discover"));
     SPOT_TRY(spot_findings_read(c, o->found, &x.s, &x.f, &x.d));
     how = judge_claim(c, o, &x);
     spot_row_claim_close(&x.k);

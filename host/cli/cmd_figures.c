@@ -101,7 +101,7 @@ static spot_status draw_figures(spot_ctx *c, void *input)
     o->o.method = o->method;
     o->o.shift = o->shift;
     for (int i = 0; i < o->dir.n; i++) {
-        SPOT_TRY(cli_study_of(c, &study, o->dir.word[i]));
+        SPOT_TRY(cli_study_for(c, &study, o->dir.word[i], "figures", "sweep background examine shifts"));
         if (o->dir.n > 1 && study != &spot_background_study && study != &spot_examine_study)
             return spot_fail(c, SPOT_USAGE, "%s is no run of `spotter background`; figures of other studies are of one run",
                              o->dir.word[i]);

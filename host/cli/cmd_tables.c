@@ -47,7 +47,7 @@ static spot_status print_tables(spot_ctx *c, void *input)
     spot_table_format format = (spot_table_format)o->format;
     const spot_study *study;
 
-    SPOT_TRY(cli_study_of(c, &study, o->dir.word[0]));
+    SPOT_TRY(cli_study_for(c, &study, o->dir.word[0], "tables", "sweep background examine"));
     if (o->which == SPOT_APPENDIX_B && strcmp(study->name, "sweep"))
         return spot_fail(c, SPOT_USAGE, "--which B is of sweeps, and %s is a run of `spotter %s`", o->dir.word[0], study->name);
     if (study == &spot_background_study)

@@ -53,6 +53,7 @@ static spot_status read_runs(spot_ctx *c, verdict_work *w)
     if (!w->run) return spot_fail(c, SPOT_NOMEM, "no memory for %d runs", w->o->dir.n);
     while (w->runs < w->o->dir.n) {
         spot_background_results *r = &w->run[w->runs];
+        SPOT_TRY(cli_study_for(c, NULL, w->o->dir.word[w->runs], "verdict", "background"));
         SPOT_TRY(spot_background_read(c, r, w->o->dir.word[w->runs++]));
         SPOT_TRY(spot_verdict_table_add(c, &w->v.table, r, w->o->dir.word[w->runs - 1]));
     }

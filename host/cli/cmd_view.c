@@ -103,6 +103,7 @@ static spot_status view_ec(spot_ctx *c, void *input)
     char path[1200];
     spot_status s;
 
+    SPOT_TRY(cli_study_for(c, NULL, o->dir, "view", "sweep"));
     snprintf(path, sizeof path, "%s/config.yaml", o->dir);
     s = cli_config(c, &cfg, path);
     if (!s) {

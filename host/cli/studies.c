@@ -27,3 +27,26 @@ spot_status cli_study_of(spot_ctx *c, const spot_study **y, const char *dir)
         if (!strcmp(name, studies[i]->name)) return *y = studies[i], SPOT_OK;
     return spot_fail(c, SPOT_INPUT, "%s is of the study \"%s\", which this version does not have", path, spot_plain(name));
 }
+
+spot_status cli_study_for(spot_ctx *c, const spot_study **y, const char *dir, const char *command, const char *reads)
+{
+    static const char *const commands[][2] = {
+        { "sweep",      "`spotter tables`, `figures`, `view` and `report`" },
+        { "discover",   "`spotter report`, `assign` and `claim`" },
+        { "examine",    "`spotter tables`, `figures` and `report`" },
+        { "background", "`spotter tables`, `verdict`, `figures` and `report`" },
+        { "shifts",     "`spotter figures` and `report`; `spotter shifts` with its config prints its table" },
+    };
+    const spot_study *own;
+    const char *others = "`spotter report`";
+    char path[1200];
+
+    if (!y) y = &own;
+    SPOT_TRY(cli_study_of(c, y, dir));
+    snprintf(path, sizeof path, "%s/config.yaml", dir);
+    if (access(path, F_OK) || strstr(reads, (*y)->name)) return SPOT_OK;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (!strcmp((*y)->name, commands[i][0])) others = commands[i][1];
+    return spot_fail(c, SPOT_USAGE, "{run.other_study} %s is a run of `spotter %s`, which `spotter %s` does not read; for such "
+                     "a run there are %s", dir, (*y)->name, command, others);
+}
