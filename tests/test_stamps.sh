@@ -54,6 +54,15 @@ END
 
 # A sweep in two goes; segments with the task, the blindspot in words, and no FDR; a picture of an EC.
 "$spotter" sweep "$dir/tiny.yaml" --out "$dir/run" --limit 1 >/dev/null 2>&1 || fail "sweep, first go"
+# Between them pictures get other bytes of the same number: that is refused, and as soon as they are back the run goes on.
+cp -r "$dir/stamps/images" "$dir/whole"
+for f in "$dir"/stamps/images/*; do
+    printf x | dd of="$f" bs=1 seek=$(($(stat -c %s "$f") - 1)) conv=notrunc 2>/dev/null
+done
+code=0
+"$spotter" sweep "$dir/tiny.yaml" --out "$dir/run" >/dev/null 2>"$dir/log" || code=$?
+[ $code -eq 3 ] && grep -q "have other bytes than when this run decoded them" "$dir/log" || fail "$code: $(cat "$dir/log")"
+cp "$dir"/whole/* "$dir/stamps/images"
 "$spotter" sweep "$dir/tiny.yaml" --out "$dir/run" --threads 1 >/dev/null 2>"$dir/log" || fail "sweep, second go"
 grep -q "1 of 3 ECs are done" "$dir/log" || fail "the second go began anew"
 grep -q "decoding" "$dir/log" && fail "pictures were decoded twice"

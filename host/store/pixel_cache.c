@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "base/file.h"
+#include "store/contents.h"
 #include "worlds/pictures.h"
 
 enum { AT_A_TIME = 256 };          /* pictures */
@@ -53,13 +54,74 @@ static tail tail_of(const spot_photos *p, const uint64_t *checksum)
     return t;
 }
 
+static spot_key key_of_cache(const spot_photos *p)
+{
+    char text[128];
+    const int n = snprintf(text, sizeof text, "album of %s, size %d, fit %d", p->hash, p->cfg.size, p->cfg.fit);
+
+    return spot_key_of(text, (size_t)n);
+}
+
 static void cache_path(char *path, size_t size, const spot_store *store, const spot_photos *p)
 {
-    char text[128], key[33];
-    int n = snprintf(text, sizeof text, "album of %s, size %d, fit %d", p->hash, p->cfg.size, p->cfg.fit);
+    char key[33];
 
-    spot_key_text(key, spot_key_of(text, (size_t)n));
+    spot_key_text(key, key_of_cache(p));
     snprintf(path, size, "%s/cache/%s.album", store->dir, key);
+}
+
+/* ---- the files that it was made of ---- */
+
+/* Paths of the used pictures, in one block; NULL: no memory. */
+static char **list_paths(const spot_photos *p)
+{
+    char path[SPOT_PHOTO_PATH], **list, *text;
+    size_t bytes = 0;
+
+    for (int i = 0; i < p->used; i++) {
+        spot_photo_path(p, p->use[i], path);
+        bytes += strlen(path) + 1;
+    }
+    list = malloc((size_t)p->used * sizeof *list + bytes + 1);
+    text = (char *)(list + p->used);
+    for (int i = 0; list && i < p->used; i++) {
+        spot_photo_path(p, p->use[i], path);
+        list[i] = strcpy(text, path);
+        text += strlen(path) + 1;
+    }
+    return list;
+}
+
+static spot_status compare_files(spot_ctx *c, const spot_key *was, const spot_key *is, char *const *path, int n)
+{
+    int changed = 0, first = 0;
+
+    for (int i = n - 1; i >= 0; i--)
+        if (was[i].hi != is[i].hi || was[i].lo != is[i].lo) changed++, first = i;
+    if (!changed) return SPOT_OK;
+    return spot_fail(c, SPOT_INPUT, "{pixel_cache.changed} %d of %d pictures have other bytes than when this run decoded them, "
+                     "such as %.600s; bring them back, or give these ones a run directory of their own", changed, n,
+                     path[first]);
+}
+
+static spot_key key_of_files(const spot_photos *p) { return spot_key_join(key_of_cache(p), "sources", "1", 1); }
+
+/* Names and sizes of the files are part of the run's keys; their bytes are hashed when the cache is made, and again when the
+ * time of one has changed. key (used): of the files as they are; known: the run has those of the files that it decoded. */
+static spot_status check_files(spot_ctx *c, const spot_store *store, const spot_photos *p, spot_key *key, bool *known)
+{
+    char **path = list_paths(p);
+    unsigned char *kept = NULL;
+    size_t size = 0;
+    spot_status s = path ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the names of %d pictures", p->used);
+
+    *known = false;
+    if (s == SPOT_OK) s = spot_contents_of(c, key, NULL, (const char *const *)path, p->used, store);
+    if (s == SPOT_OK) s = spot_store_get(c, store, key_of_files(p), "sources", &kept, &size, known);
+    *known = *known && size == (size_t)p->used * sizeof *key;
+    if (s == SPOT_OK && *known) s = compare_files(c, (const spot_key *)(const void *)kept, key, path, p->used);
+    free(kept), free(path);
+    return s;
 }
 
 /* ---- creating it ---- */
@@ -193,7 +255,7 @@ static spot_status open_cache(spot_ctx *c, spot_photos *p, const char *path, boo
     return SPOT_OK;
 }
 
-spot_status spot_pixel_cache_open(spot_ctx *c, const spot_store *store, spot_photos *p)
+static spot_status find_or_create(spot_ctx *c, const spot_store *store, spot_photos *p)
 {
     char path[1200];
     bool found;
@@ -207,6 +269,20 @@ spot_status spot_pixel_cache_open(spot_ctx *c, const spot_store *store, spot_pho
     SPOT_TRY(create_cache(c, p, path));
     SPOT_TRY(open_cache(c, p, path, &found));
     return found ? SPOT_OK : spot_fail(c, SPOT_IO, "%s was written and is not whole; is the disk sound?", path);
+}
+
+spot_status spot_pixel_cache_open(spot_ctx *c, const spot_store *store, spot_photos *p)
+{
+    const size_t bytes = (size_t)p->used * sizeof(spot_key);
+    spot_key *key = malloc(bytes + 1);
+    bool known = false;
+    spot_status s = key ? check_files(c, store, p, key, &known)
+                        : spot_fail(c, SPOT_NOMEM, "no memory for the hashes of %d pictures", p->used);
+
+    if (s == SPOT_OK) s = find_or_create(c, store, p);
+    if (s == SPOT_OK && !known) s = spot_store_put(c, store, key_of_files(p), "sources", key, bytes);
+    free(key);
+    return s;
 }
 
 spot_status spot_pixel_cache_find(spot_ctx *c, const char *dir, spot_photos *p, bool *found)

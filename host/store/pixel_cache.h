@@ -9,7 +9,8 @@
 #include "store/store.h"
 
 /* Opens the run's pixel cache for p, which reads from it from then on; creates it if it is missing or damaged. SPOT_INPUT gives
- * the number of pictures that cannot be decoded, and the first of them. */
+ * the number of pictures that cannot be decoded, and the first of them; or of those whose files have other bytes than when the
+ * cache was made. Files whose names, sizes and times are those of an earlier start are not read again (contents.h). */
 spot_status spot_pixel_cache_open(spot_ctx *c, const spot_store *store, spot_photos *p);
 
 /* The same for who reads the run in dir, which may be a stranger's: makes nothing. *found is false, and p reads its files as
