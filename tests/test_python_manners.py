@@ -4,7 +4,9 @@ import copy
 import gc
 import inspect
 import io
+import os
 import pickle
+import time
 import unittest
 import warnings
 from pathlib import Path
@@ -48,6 +50,23 @@ def test_write_keeps_files_of_others():
         one.write(folder, replace=True)
         one.write(folder)                                  # its own findings
         assert (folder / "slices.json").stat().st_size > 100
+
+
+def test_write_removes_what_a_killed_one_left():
+    feature, target, probs, _ = planted()
+    one = spotter.PlaneSpot(seed=3, device="cpu", reduce="pca").fit(feature, target, probs)
+    folder, long_ago = Path("after a kill"), time.time() - 7200
+    left = "slices.json.host-12-3.tmp", "map.npy.a.b-c-1-22.tmp", ".samples.json.0123456789abcdef.part"
+    mine = "thesis.part", "thesis.tmp", "a.b-1.tmp", "samples.json.part", ".x.0123456789ABCDEF.part"
+    young = "slices.json.host-12-4.tmp", ".samples.json.0123456789abcde0.part"
+    folder.mkdir()
+    for name in left + mine + young:
+        (folder / name).write_text(name)
+        os.utime(folder / name, None if name in young else (long_ago, long_ago))
+    (folder / ".d.0123456789abcdef.part").mkdir()
+    one.write(folder)
+    there = {p.name for p in folder.iterdir()}
+    assert there.isdisjoint(left) and there.issuperset((*mine, *young, ".d.0123456789abcdef.part", "slices.json")), there
 
 
 def test_a_fitted_object_outlives_its_memory():

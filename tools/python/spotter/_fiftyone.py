@@ -15,6 +15,7 @@ from typing import Any, Dict, List, Optional, Sequence
 import numpy as np
 
 from ._arrays import Array
+from ._files import write_whole
 from ._library import VERSION, InputError, lib
 from ._tables import members
 
@@ -161,6 +162,4 @@ def write(folder: Any, name: str, subject: Any, labels: Array, slices: Sequence[
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     for file, document in (("samples.json", {"samples": samples}), ("metadata.json", about)):
-        part = place / (file + ".part")
-        part.write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
-        part.replace(place / file)
+        write_whole(place / file, json.dumps(document, allow_nan=False).encode())

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from ._diffusion import Prompts, needed, words
+from ._files import write_whole
 from ._library import InputError, SpotterError
-from ._pictures import address, write_whole
+from ._pictures import address
 from ._tokens import read_tensors
 
 ENDS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")

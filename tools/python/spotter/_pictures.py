@@ -5,6 +5,7 @@ import os
 import re
 from pathlib import Path
 
+from ._files import write_whole
 from ._library import InputError, SpotterError
 
 BASE, BASE_PROMPT, MANIFEST, FORMAT = "base", "a photo of a {}", "spotter.json", 1
@@ -107,26 +108,6 @@ def _read_config(path, source):
         raise InputError(f"{path} compares the sources {', '.join(map(str, sources))}; give one of them as "
                          f"source, not {source!r}")
     return told, data.get("base", BASE) if isinstance(data, dict) else BASE
-
-
-def write_whole(path, data, replace=True):
-    """The file is there in full, or as it was. Without replace, a file that is there stays: FileExistsError."""
-    part = path.with_name(f".{path.name}.{os.urandom(8).hex()}.part")     # process ids repeat between containers
-    try:
-        part.write_bytes(data)
-        if replace:
-            os.replace(part, path)
-        else:
-            try:
-                os.link(part, path)                    # fails where a file is, unlike a rename
-            except FileExistsError:
-                raise FileExistsError(str(path)) from None
-            except OSError:                            # a file system without hard links
-                if path.exists():
-                    raise FileExistsError(str(path)) from None
-                os.rename(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def plain(settings):

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _library as c_side
 from ._arrays import Array
+from ._files import tidy
 from ._fiftyone import write as write_fiftyone
 from ._fitted import Fitted, Subject
 from ._given import choice, flag, real, text
@@ -161,6 +162,7 @@ class Results:
         with Context(self.device, self.threads) as c:
             if not flag(replace, "replace"):
                 check_folder(c, folder, held.subject)
+            tidy(folder)
             if held.subject.instance is not None:
                 c("spot_instances_write", ct.byref(held.subject.c), c_side.bytes_of(folder))
             c("spot_findings_write", c_side.bytes_of(folder), ct.byref(held.findings), ct.byref(held.subject.c),

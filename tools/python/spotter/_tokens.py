@@ -11,8 +11,9 @@ import numpy as np
 from ._arrays import Array
 from ._classifier import Place
 from ._diffusion import needed
+from ._files import write_whole
 from ._library import InputError, SpotterError
-from ._pictures import check_name, write_whole
+from ._pictures import check_name
 
 
 class Token:
