@@ -18,6 +18,23 @@ config 'renders: 400, points: "200, 400", perturbed: 20, seeds: 2' "$net" '[{met
 run 0 "" plan "$dir/net.yaml"
 grep -q '^searches   12' "$dir/out" || fail "plan: $(cat "$dir/out")"
 grep -q '^training   360 renders' "$dir/out" || fail "plan: $(cat "$dir/out")"
+grep -q '^time       .* of processor time' "$dir/out" || fail "plan: $(cat "$dir/out")"
+
+# The processor time that a plan tells follows training and searches: the margins are wide, for a busy machine.
+seconds() # EDIT: of the config with that edit of sed
+{
+    sed "$1" "$dir/net.yaml" >"$dir/edited.yaml"
+    run 0 "" plan "$dir/edited.yaml" --json --threads 1
+    /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cpu_seconds"])' "$dir/out"
+}
+/usr/bin/python3 - "$(seconds 's/epochs: 2/epochs: 20/')" "$(seconds 's/epochs: 2/epochs: 200/')" \
+    "$(seconds 's/seeds: 2/seeds: 40/')" "$(seconds 's/seeds: 2/seeds: 160/')" <<'END' || fail "the time of a plan"
+import sys
+less, more, few, many = map(float, sys.argv[1:])
+assert 2 < more / less < 10 and 2.5 < many / few < 6, sys.argv
+END
+run 0 "" plan "$dir/net.yaml" --json --quick
+/usr/bin/python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["seconds"] is None' "$dir/out" || fail "plan --quick"
 run 0 "" examine "$dir/net.yaml" --out "$dir/whole" --threads 1
 grep -qE 'net: (no object|. of 3 objects) learned the planted region' "$dir/out" || fail "the table: $(cat "$dir/out")"
 /usr/bin/python3 - "$dir/whole" <<'END' || fail "examine.json or examine.csv"

@@ -81,9 +81,10 @@ spot_status cli_plan_background(spot_ctx *c, const cli_plan *o, const char *text
 
 /* ---- an examination ---- */
 
-static void text_examine(const spot_examine_config *cfg, const spot_examine_cost *cost)
+static void text_examine(const spot_ctx *c, const spot_examine_config *cfg, const spot_examine_cost *cost,
+                         const spot_examine_time *t)
 {
-    char memory[32], disk[32];
+    char memory[32], disk[32], time[32], work[32];
 
     printf("models     %d\nexaminers  %d, each with %d seed%s\n", cfg->models, cfg->examiners, cfg->search.seeds,
            cfg->search.seeds == 1 ? "" : "s");
@@ -92,9 +93,14 @@ static void text_examine(const spot_examine_config *cfg, const spot_examine_cost
     printf("renders    %.0f in searches, %.0f for maps of failures\n", cost->renders, cost->maps);
     printf("memory     %s for the whole process, beside meshes\n", cli_memory(memory, (double)cost->memory));
     printf("disk       about %s of results\n", cli_memory(disk, cost->disk));
+    if (isfinite(t->seconds))
+        printf("time       %s on %s with %d threads (%s of processor time), without programs that predict, from a calibration "
+               "of %.0f s\n", cli_duration(time, t->seconds), spot_ctx_device_name(c), c->threads,
+               cli_duration(work, t->processor), t->calibration);
 }
 
-static spot_status json_examine(spot_ctx *c, const spot_examine_config *cfg, const spot_examine_cost *cost)
+static spot_status json_examine(spot_ctx *c, const spot_examine_config *cfg, const spot_examine_cost *cost,
+                                const spot_examine_time *t)
 {
     spot_json j;
 
@@ -109,6 +115,9 @@ static spot_status json_examine(spot_ctx *c, const spot_examine_config *cfg, con
     spot_json_put_number(&j, "trained", "%.0f", cost->trained);
     spot_json_put_number(&j, "disk_bytes", "%.0f", cost->disk);
     spot_json_put_int(&j, "memory_bytes", (long long)cost->memory);
+    spot_json_put_number(&j, "seconds", "%.1f", t->seconds);               /* null without a calibration */
+    spot_json_put_number(&j, "cpu_seconds", "%.1f", t->processor);
+    spot_json_put_number(&j, "calibration_seconds", "%.1f", t->calibration);
     spot_json_print(&j, stdout);
     return SPOT_OK;
 }
@@ -117,11 +126,16 @@ spot_status cli_plan_examine(spot_ctx *c, const cli_plan *o, const char *text, s
 {
     spot_examine_config cfg;
     spot_examine_cost cost;
+    spot_examine_time time = { NAN, NAN, NAN };
     spot_status s = spot_examine_parse(c, &cfg, text, len, o->config);
 
     if (s == SPOT_OK) s = spot_examine_cost_of(c, &cfg, &cost);
-    if (s == SPOT_OK && o->json) s = json_examine(c, &cfg, &cost);
-    else if (s == SPOT_OK) text_examine(&cfg, &cost);
+    if (s == SPOT_OK && !o->quick) {
+        spot_log(c, SPOT_LOG_INFO, "calibrating; --quick skips this");
+        s = spot_examine_time_of(c, &cfg, &cost, &time);
+    }
+    if (s == SPOT_OK && o->json) s = json_examine(c, &cfg, &cost, &time);
+    else if (s == SPOT_OK) text_examine(c, &cfg, &cost, &time);
     spot_memory_close(&cfg.memory);
     return s;
 }

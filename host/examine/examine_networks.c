@@ -214,20 +214,31 @@ static spot_status list_objects(spot_ctx *c, pupil *u, spot_examine_objects_list
     return SPOT_OK;
 }
 
-static spot_status open_pupil(spot_ctx *c, pupil *u, spot_examine_objects_list *o)
+bool spot_examine_keeps_renders(const spot_examine_objects_list *o, double images)
 {
-    const size_t batch = (size_t)u->m->batch, images = (size_t)u->m->renders * (size_t)u->objects, room = room_for_renders();
+    return images <= (double)(room_for_renders() / bytes_of_render(o));
+}
 
-    u->square = bytes_of_render(o);
+/* images: of a pass. */
+static spot_status open_pupil(spot_ctx *c, pupil *u, size_t images)
+{
+    const size_t batch = (size_t)u->m->batch;
+
+    u->square = bytes_of_render(u->o);
     u->shot = malloc(batch * sizeof *u->shot);
     u->at = malloc(batch * sizeof *u->at);
     if (!u->shot || !u->at) return spot_fail(c, SPOT_NOMEM, "no memory for a batch of %zu renders", batch);
-    if (images <= room / u->square) {
+    if (spot_examine_keeps_renders(u->o, (double)images)) {
         u->kept = malloc(images * u->square);
         u->has = calloc(images, sizeof *u->has);
         if (!u->has) free(u->kept), u->kept = NULL;
     }
     return SPOT_OK;
+}
+
+static void close_pupil(pupil *u)
+{
+    free(u->shot), free(u->at), free(u->kept), free(u->has);
 }
 
 spot_status spot_examine_train(spot_ctx *c, const char *out, const spot_examine_model *m, spot_examine_objects_list *o,
@@ -242,11 +253,82 @@ spot_status spot_examine_train(spot_ctx *c, const char *out, const spot_examine_
     if (!access(path, F_OK)) return SPOT_OK;
     SPOT_TRY(spot_folder_of(c, path));
     s = list_objects(c, &u, o);
-    if (s == SPOT_OK) s = open_pupil(c, &u, o);
+    if (s == SPOT_OK) s = open_pupil(c, &u, (size_t)m->renders * (size_t)u.objects);
     if (s == SPOT_OK) s = spot_examine_drawer_open(c, &drawer, o, pictures, m->batch);
     if (s == SPOT_OK) s = train_network(c, path, &u);
     spot_examine_drawer_close(&drawer);
-    free(u.entry), free(u.shot), free(u.at), free(u.kept), free(u.has);
+    free(u.entry);
+    close_pupil(&u);
+    return s;
+}
+
+/* ---- its pace ---- */
+
+/* The first of three equal calls warms up, and the second one is of another size. */
+static spot_status time_looks(spot_ctx *c, spot_examine_paces *p, const spot_model *m, int size)
+{
+    float *logit = malloc((size_t)p->n[1] * (size_t)m->outputs * sizeof *logit);
+    spot_arena a = spot_arena_counting();
+    spot_status s = logit ? spot_model_infer(c, &a, logit, NULL, m, p->rgb, p->n[1], size)
+                          : spot_fail(c, SPOT_NOMEM, "no memory to time a network");
+
+    if (s == SPOT_OK) s = spot_arena_open(c, &a, a.peak);
+    for (int turn = -1; turn < 2 && s == SPOT_OK; turn++) {
+        spot_spent at = spot_spent_now(), one = { 0, 0 };
+        a.used = 0;
+        s = spot_model_infer(c, &a, logit, NULL, m, p->rgb, p->n[turn != 0], size);
+        spot_spend(&one, &at);
+        if (turn >= 0) p->look[turn] = one;
+    }
+    spot_arena_close(&a);
+    free(logit);
+    return s;
+}
+
+/* The first training draws the renders, which the others keep; two passes more cost what two passes cost. */
+static spot_status time_passes(spot_ctx *c, spot_examine_paces *p, pupil *u, int images)
+{
+    const spot_pixel_training how = training_of(c, u, images);
+    spot_model_config cfg = config_of(u->m, 3);
+    spot_arena a = spot_arena_counting();
+    spot_spent spent[3] = { { 0, 0 } };
+    spot_model m;
+    spot_status s = spot_model_train_pixels(c, &a, &m, NULL, &how, &cfg, NULL);
+
+    if (s == SPOT_OK) s = spot_arena_open(c, &a, a.peak);
+    for (int turn = 0; turn < 3 && s == SPOT_OK; turn++) {
+        spot_spent at = spot_spent_now();
+        a.used = 0, cfg.epochs = turn < 2 ? 1 : 3;
+        s = spot_model_train_pixels(c, &a, &m, NULL, &how, &cfg, NULL);
+        spot_spend(&spent[turn], &at);
+    }
+    p->learn = (spot_spent){ (spent[2].wall - spent[1].wall) / (2.0 * images), (spent[2].cpu - spent[1].cpu) / (2.0 * images) };
+    if (p->learn.wall <= 0 || p->learn.cpu <= 0)           /* a busy machine */
+        p->learn = (spot_spent){ spent[2].wall / (3.0 * images), spent[2].cpu / (3.0 * images) };
+    if (s == SPOT_OK) s = time_looks(c, p, &m, how.size);
+    spot_arena_close(&a);
+    return s;
+}
+
+spot_status spot_examine_time_training(spot_ctx *c, spot_examine_paces *p, const spot_examine_model *m,
+                                       spot_examine_objects_list *o, const spot_examine_backgrounds *pictures)
+{
+    enum { BATCHES = 8 };
+    const double all = (double)m->renders * p->objects, some = (double)m->batch * BATCHES;
+    const int images = (int)(all < some ? all : some);
+    spot_examine_drawer drawer = { 0 };
+    pupil u = { .m = m, .o = o, .drawer = &drawer, .classes = o->list.classes, .objects = p->objects };
+    spot_status s;
+
+    u.entry = malloc((size_t)p->objects * sizeof *u.entry);
+    if (!u.entry) return spot_fail(c, SPOT_NOMEM, "no memory for %d objects", p->objects);
+    memcpy(u.entry, p->entry, (size_t)p->objects * sizeof *u.entry);
+    s = open_pupil(c, &u, (size_t)images);
+    if (s == SPOT_OK) s = spot_examine_drawer_open(c, &drawer, o, pictures, m->batch);
+    if (s == SPOT_OK) s = time_passes(c, p, &u, images);
+    spot_examine_drawer_close(&drawer);
+    free(u.entry);
+    close_pupil(&u);
     return s;
 }
 

@@ -16,6 +16,20 @@ spot_status spot_examine_train(spot_ctx *c, const char *out, const spot_examine_
 spot_status spot_examine_training_bytes(spot_ctx *c, size_t *bytes, const spot_examine_model *m, spot_examine_objects_list *o,
                                         int objects);
 
+/* Whether the renders of a training stay in memory for the next pass. */
+bool spot_examine_keeps_renders(const spot_examine_objects_list *o, double images);
+
+/* Trains a network of model m on a few renders of some objects, whose meshes are there: learn: the time of a picture in a pass.
+ * Then it looks at the first n[0] and n[1] squares of rgb: look: the time of each call. */
+typedef struct {
+    const int *entry;
+    int objects, n[2];
+    const uint8_t *rgb;
+    spot_spent learn, look[2];
+} spot_examine_paces;
+spot_status spot_examine_time_training(spot_ctx *c, spot_examine_paces *p, const spot_examine_model *m,
+                                       spot_examine_objects_list *o, const spot_examine_backgrounds *pictures);
+
 /* Renders of one pass over the model's objects, and passes; 0 passes: more than SPOT_MAX_EPOCHS. */
 double spot_examine_passes(const spot_examine_model *m, double objects, int *epochs);
 

@@ -344,6 +344,13 @@ extern const struct spot_study spot_examine_study;
 typedef struct { int units, objects; double renders, maps, trained; size_t memory; double disk; } spot_examine_cost;
 spot_status spot_examine_cost_of(spot_ctx *c, const spot_examine_config *cfg, spot_examine_cost *cost);
 
+/* The seconds of such a run on c, and of its processors, by timing a small part of everything: meshes, renders, looks of each
+ * model, some steps of training, and each examiner's own work. Programs that predict are not started, and count nothing; nor do
+ * the writing of files and what is made of the renders at the end. calibration: the seconds of that. All NaN on a GPU. */
+typedef struct { double seconds, processor, calibration; } spot_examine_time;
+spot_status spot_examine_time_of(spot_ctx *c, const spot_examine_config *cfg, const spot_examine_cost *cost,
+                                 spot_examine_time *time);
+
 #ifdef __cplusplus
 }
 #endif
