@@ -83,4 +83,31 @@ YAML
 stops 4 'models[1].weights' examine examine.yaml
 sed 's/weights: nowhere.safetensors/weights: text.safetensors, classes: nowhere.txt/' examine.yaml >examine_classes.yaml
 stops 4 'models[1].classes' examine examine_classes.yaml
+
+# --- The features of phrases, before the pictures are decoded for their attributes.
+/usr/bin/python3 - <<'PY' || exit 1
+import os
+import numpy as np
+from PIL import Image
+r, n = np.random.default_rng(0), 40
+p = np.full((n, 2), 0.5, "f4")
+np.save("e.npy", r.normal(size=(n, 4)).astype("f4")), np.save("y.npy", np.arange(n) % 2), np.save("p.npy", p)
+os.makedirs("photos")
+for i in range(n):
+    Image.fromarray(r.integers(0, 256, (9, 9, 3), dtype="u1")).save(f"photos/{i:02}.png")
+open("ids.csv", "w").write("id\n" + "".join(f"{i:02}.png\n" for i in range(n)))
+open("words.txt", "w").write("a dark photo\n")
+PY
+rm -rf made
+refused 4 discover --embeddings e.npy --labels y.npy --probs p.npy --ids ids.csv:id --images photos --words words.txt \
+    --word-embeddings nowhere.npy --out made
+! grep -q 'attributes of' err || fail "discover: it decodes the pictures first: $(cat err)"
+
+# --- The classifier, probabilities and groups of gather, before pictures are compared with the phrase: here there are none.
+mkdir none
+for file in "--model nowhere.safetensors" "--ids ids.csv:id --probs nowhere.npy" "--groups nowhere.csv:group"; do
+    # shellcheck disable=SC2086
+    refused 4 gather --text "a dark photo" --images none --encoder "$clip" --label 0 $file --out made
+    grep -q nowhere err || fail "gather $file: $(cat err)"
+done
 exit $failed

@@ -137,6 +137,8 @@ said, peak = float(said[1]) * {"MB": 1e6, "GB": 1e9}[said[2]], spent.ru_maxrss *
 assert peak <= said <= float(sys.argv[1]) * peak, f"stated {said / 1e6:.0f} MB, peak {peak / 1e6:.0f} MB"
 PY
 }
+states 1.5 embed --model "$clip" --images im --out stated.npy -t 2
+states 1.5 embed --model neutral --images im --out neutral.npy -t 2
 states 1.8 discover --embeddings e.npy --labels y.npy --probs p.npy --out stated -t 2
 cp shifts/plant/models/*.safetensors net.safetensors
 for base in base huge_base; do

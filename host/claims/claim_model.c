@@ -11,6 +11,7 @@
 #include "claims/measure.h"
 #include "discover/subject/subject_memory.h"
 #include "formats/word_lines.h"
+#include "models/foreign_model.h"
 #include "spotter/array.h"
 
 typedef struct {
@@ -176,6 +177,35 @@ spot_status spot_claim_measure(spot_ctx *c, spot_new_pictures *p, spot_slice_cla
     snprintf(k->model, sizeof k->model, "%s", name_of(how));
     if (!s) s = how->probs ? judge_by_probs(c, &j, k->root) : judge_by_looking(c, &j);
     free(j.owned);
+    return s;
+}
+
+/* ---- before ---- */
+
+static spot_status check_array(spot_ctx *c, const char *where, const spot_array_how *how)
+{
+    spot_array a = { 0 };
+    const spot_status s = where ? spot_array_read_as(c, &a, where, how) : SPOT_OK;
+
+    spot_array_close(&a);
+    return s;
+}
+
+spot_status spot_claim_model_check(spot_ctx *c, const char *cls, const spot_claim_model *how)
+{
+    const spot_array_how plain = { 0 }, words = { .text = true, .holes = true };
+    const spot_predictor_options o = { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = how->model, .side = how->crop };
+    judge j = { .how = how };
+    spot_predictor *p = NULL;
+    spot_status s = SPOT_OK;
+
+    if (how->probs || how->model || how->predict || how->own.function) s = open_classes(c, &j, cls);
+    free(j.owned);
+    if (!s) s = check_array(c, how->probs, &plain);
+    if (!s) s = check_array(c, how->ids, &plain);
+    if (!s && how->groups && strcmp(how->groups, SPOT_CLAIM_FOLDERS)) s = check_array(c, how->groups, &words);
+    if (!s && how->model && !how->own.function && !spot_is_foreign(how->model)) s = spot_predictor_open(c, &p, &o);
+    spot_predictor_close(c, p);
     return s;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/room.h"
 #include "cli/embed_save.h"
 #include "cli/encoder_rows.h"
 #include "cli/model_rows.h"
@@ -12,7 +13,9 @@
 #include "formats/picture.h"
 #include "models/idle_cores.h"
 #include "models/picture_input.h"
+#include "models/predictor_memory.h"
 #include "study/kept_encoder.h"
+#include "study/process_memory.h"
 
 typedef struct {
     cli_machine machine;
@@ -83,6 +86,7 @@ typedef struct {
     char           folder[1100];       /* of the output */
     cli_embed_part part;
     int            skipped;
+    size_t resident, process;          /* bytes of this process before the encoder was open, without and with libraries' */
 } job;
 
 /* Whether the output is one of the files that are found by their names: beside the weights, or in the tokenizer's folder. */
@@ -131,17 +135,28 @@ static spot_status make_keys(spot_ctx *c, job *j)
     return SPOT_OK;
 }
 
+/* The encoder with a block of rows and its squares, or the rows that are saved after it is closed. Scratch is for a whole block:
+ * of fewer rows, the rest of it stays untouched. */
+static size_t memory_of(const job *j)
+{
+    const size_t rows = (size_t)j->part.n * (size_t)j->part.dim * sizeof(float), side = (size_t)j->about.side;
+    const size_t block = (size_t)(j->part.n < j->part.block ? j->part.n : j->part.block);
+    const size_t some = 2 * spot_largest_file(&j->o->model, 1) + j->about.bytes / (size_t)j->part.block * block;
+    const size_t network = some < j->about.bytes ? some : j->about.bytes;
+    const size_t work = network + block * ((j->rows.path ? 3 * side * side : 0) + (size_t)j->part.dim * sizeof(float));
+
+    return (j->about.kind == SPOT_ENCODER_NEUTRAL ? j->resident : j->process) + (work > rows ? work : rows);
+}
+
 static void log_plan(spot_ctx *c, const job *j)
 {
     char takes[32], decoding[32];
-    size_t decodes = j->o->encoder.o.memory ? j->o->encoder.o.memory : SPOT_PICTURE_MEMORY, rows;
 
-    rows = (size_t)j->part.n * (size_t)j->part.dim * sizeof(float);
-    cli_memory(takes, (double)(j->about.bytes > rows ? j->about.bytes : rows));
-    cli_memory(decoding, (double)decodes);
-    spot_log(c, SPOT_LOG_INFO, "%d %s by %s (%s): %d numbers a row; takes %s%s%s%s", j->part.n,
+    cli_memory(takes, (double)cli_study_states(memory_of(j)));
+    cli_memory(decoding, (double)(j->o->encoder.o.memory ? j->o->encoder.o.memory : SPOT_PICTURE_MEMORY));
+    spot_log(c, SPOT_LOG_INFO, "%d %s by %s (%s): %d numbers a row; at most %s of memory%s%s%s", j->part.n,
              j->rows.path ? "pictures" : "texts", j->o->model, j->about.name, j->part.dim, takes,
-             j->rows.path ? ", and decoding at most " : "", j->rows.path ? decoding : "",
+             j->rows.path ? ", and for decoding at most " : "", j->rows.path ? decoding : "",
              j->rows.path ? " where pictures are huge" : "");
     if (j->rows.path) spot_encoder_say_input(c, j->encoder, SPOT_INPUT_OPTIONS);
 }
@@ -154,6 +169,7 @@ static spot_status open_job(spot_ctx *c, job *j)
     cli_encoder e = j->o->encoder;
     cli_embed_part *p = &j->part;
 
+    j->resident = spot_resident_now(), j->process = spot_process_memory();
     SPOT_TRY(cli_encoder_options(c, &e, ""));
     SPOT_TRY(cli_embed_name_files(c, &j->files, j->o->out, j->o->half));
     snprintf(p->path, sizeof p->path, "%s.part", j->o->out);

@@ -232,6 +232,7 @@ static spot_status gather_pictures(spot_ctx *c, gather_flags *o, const found_sli
                                       .known = found->open ? &found->s : NULL };
 
     SPOT_TRY(check_class(c, o, claim));
+    SPOT_TRY(spot_claim_model_check(c, claim->cls, &o->model));
     SPOT_TRY(cli_encoder_options(c, &o->encoder, ""));
     o->encoder.o.reading = o->model.reading;
     SPOT_TRY(spot_gather(c, p, &how));

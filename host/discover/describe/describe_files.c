@@ -227,6 +227,7 @@ spot_status spot_describer_read(spot_ctx *c, spot_describer *d, const spot_descr
     d->o.most = files->phrases;
     d->o.rounds = files->rounds;
     if (files->attributes) SPOT_TRY(check_exists(c, files->attributes));
+    if (files->word_embeddings) SPOT_TRY(check_exists(c, files->word_embeddings));
     if (!files->words) return SPOT_OK;
     if (!files->encoder == !files->word_embeddings)
         return spot_fail(c, SPOT_USAGE, "%s: phrases need features: an encoder, or an array of them, one of the two",
