@@ -135,27 +135,34 @@ static spot_status make_keys(spot_ctx *c, job *j)
     return SPOT_OK;
 }
 
-/* The encoder with a block of rows and its squares, or the rows that are saved after it is closed. Scratch is for a whole block:
- * of fewer rows, the rest of it stays untouched. */
-static size_t memory_of(const job *j)
+/* Measured with 1 to 8 threads: code of the decoders that is not yet read, stacks and heaps of threads. No network runs for
+ * neutral rows. */
+#define DECODERS(threads) ((size_t)(3 + (threads)) << 20)
+
+/* The encoder with a block of rows and its squares, or the rows that are saved after it is closed. Scratch is for a whole
+ * block: where there are fewer rows, the rest of it stays untouched. A program has its own memory beside that. */
+static size_t memory_of(const spot_ctx *c, const job *j)
 {
     const size_t rows = (size_t)j->part.n * (size_t)j->part.dim * sizeof(float), side = (size_t)j->about.side;
     const size_t block = (size_t)(j->part.n < j->part.block ? j->part.n : j->part.block);
     const size_t some = 2 * spot_largest_file(&j->o->model, 1) + j->about.bytes / (size_t)j->part.block * block;
     const size_t network = some < j->about.bytes ? some : j->about.bytes;
-    const size_t work = network + block * ((j->rows.path ? 3 * side * side : 0) + (size_t)j->part.dim * sizeof(float));
+    const size_t row = (j->rows.path ? 3 * side * side : 0) + (size_t)j->part.dim * sizeof(float);
+    const size_t work = network + block * row;
+    const size_t process = j->about.kind == SPOT_ENCODER_NEUTRAL ? j->resident + DECODERS(c->threads) : j->process;
 
-    return (j->about.kind == SPOT_ENCODER_NEUTRAL ? j->resident : j->process) + (work > rows ? work : rows);
+    return process + (work > rows ? work : rows);
 }
 
 static void log_plan(spot_ctx *c, const job *j)
 {
     char takes[32], decoding[32];
 
-    cli_memory(takes, (double)cli_study_states(memory_of(j)));
+    cli_memory(takes, (double)cli_study_states(memory_of(c, j)));
     cli_memory(decoding, (double)(j->o->encoder.o.memory ? j->o->encoder.o.memory : SPOT_PICTURE_MEMORY));
-    spot_log(c, SPOT_LOG_INFO, "%d %s by %s (%s): %d numbers a row; at most %s of memory%s%s%s", j->part.n,
+    spot_log(c, SPOT_LOG_INFO, "%d %s by %s (%s): %d numbers a row; at most %s of memory%s%s%s%s", j->part.n,
              j->rows.path ? "pictures" : "texts", j->o->model, j->about.name, j->part.dim, takes,
+             j->about.kind == SPOT_ENCODER_PROGRAM ? " beside the program's" : "",
              j->rows.path ? ", and for decoding at most " : "", j->rows.path ? decoding : "",
              j->rows.path ? " where pictures are huge" : "");
     if (j->rows.path) spot_encoder_say_input(c, j->encoder, SPOT_INPUT_OPTIONS);
