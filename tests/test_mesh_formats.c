@@ -162,6 +162,45 @@ TEST_IN_FOLDER(extensions_that_are_not_read_are_refused)
     spot_mesh_close(&m);
 }
 
+/* -- PLY's elements ------------------------------------------------------------------------------------------------------- */
+
+#define PLACES "0 0 0\n1 0 0\n0 1 0\n"
+#define FACES(type) "element face 1\nproperty list uchar int vertex_indices\n" type
+#define STRIPS "element tristrips 1\nproperty list int int vertex_indices\n"
+
+/* Colours and coordinates of one list were read beside all faces, behind their end; a strip took any number for a corner. */
+TEST_IN_FOLDER(elements_that_are_no_mesh_are_refused)
+{
+    static const struct { const char *name, *text, *words; } file[] = {
+        { "a.ply", PLY("") FACES(RGB("uchar")) "end_header\n" PLACES "3 0 1 2\n3 0 1 2 9 9 9\n", "two lists of faces" },
+        { "b.ply", PLY("") RGB("uchar") STRIPS "end_header\n" PLACES "3 0 1 2 9 9 9\n4 0 1 2 1\n", "two lists of faces" },
+        { "c.ply", PLY("") "property list uchar float texcoord\n" STRIPS "end_header\n" PLACES
+                   "3 0 1 2 6 0 0 1 0 1 1\n4 0 1 2 1\n", "two lists of faces" },
+        { "d.ply", PLY("") STRIPS "end_header\n" PLACES "3 0 1 2\n3 0 nan 2\n", "corner that is not there" },
+        { "e.ply", PLY("") STRIPS "end_header\n" PLACES "3 0 1 2\n3 0 1e30 2\n", "corner that is not there" },
+        { "f.ply", PLY("") "element tristrips 900000000000000\nend_header\n" PLACES "3 0 1 2\n", "vertex_indices" },
+    };
+    spot_ctx c = check_ctx(1);
+    spot_mesh m;
+
+    for (int i = 0; i < LEN(file); i++) {
+        char words[100];
+        snprintf(words, sizeof words, "mesh.damaged: %s", file[i].words);
+        put_text(file[i].name, file[i].text);
+        CHECK_FAILS(&c, read_model(&c, &m, file[i].name), SPOT_INPUT, words);
+    }
+}
+
+/* Rows without a property take no bytes: a parser with sanitizers counted them until its time was over. */
+TEST_IN_FOLDER(elements_without_properties_take_no_time)
+{
+    spot_mesh m = mesh_of("a.ply", PLY("") FACES("") STRIPS "element nothing 900000000000000\nend_header\n" PLACES
+                          "3 0 1 2\n3 2 1 0\n3 0 1 2\n");
+
+    assert_int_equal(m.triangles, 3);
+    spot_mesh_close(&m);
+}
+
 /* -- STL, and files that are cut short ------------------------------------------------------------------------------------ */
 
 static const char stl[] = "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\n"

@@ -10,7 +10,7 @@
 #include "worlds/mesh_files.h"
 
 #define PROPERTIES "PluginFurnitureCatalog.properties"
-enum { MOST_BYTES = 1 << 24, MOST_PIECES = 1000000 };
+enum { MOST_BYTES = 1 << 24, MOST_PIECES = 1000000, BOX = 1000, BOXES = MOST_PIECES / BOX + 1 };
 
 /* Pieces come in any order of their numbers, and their keys in any order, too. */
 typedef struct { int entry, line; } piece;             /* line 0: not there */
@@ -19,33 +19,19 @@ typedef struct {
     spot_entries *l;
     const char   *path;
     char          name[400];               /* for sentences */
-    piece        *piece;                   /* (room), by number */
-    int           room;
+    piece        *box[BOXES];              /* (BOX) each, by number; NULL: none of its pieces is there. So a number takes
+                                            * time and memory of its box alone, however large it is */
     char         *licence;
 } catalogue;
 
-/* Room for piece `number`, at most MOST_PIECES. */
-static spot_status make_room(spot_ctx *c, catalogue *k, int number)
-{
-    int room = k->room ? k->room : 64;
-    piece *more;
-
-    if (number < k->room) return SPOT_OK;
-    while (room <= number) room *= 2;
-    more = realloc(k->piece, (size_t)room * sizeof *more);
-    if (!more) return spot_fail(c, SPOT_NOMEM, "no memory for the pieces of %s", k->name);
-    memset(more + k->room, 0, (size_t)(room - k->room) * sizeof *more);
-    k->piece = more, k->room = room;
-    return SPOT_OK;
-}
-
-/* The entry of piece `number`. */
+/* The entry of piece `number`, at most MOST_PIECES. */
 static spot_status find_piece(spot_ctx *c, catalogue *k, int number, int line, spot_catalogue_entry **out)
 {
-    piece *p;
+    piece **box = &k->box[number / BOX], *p;
 
-    SPOT_TRY(make_room(c, k, number));
-    p = &k->piece[number];
+    if (!*box) *box = calloc(BOX, sizeof **box);
+    if (!*box) return spot_fail(c, SPOT_NOMEM, "no memory for the pieces of %s", k->name);
+    p = *box + number % BOX;
     if (p->line) {
         *out = &k->l->entry[p->entry];
         return SPOT_OK;
@@ -109,12 +95,13 @@ static spot_status use_property(spot_ctx *c, void *user, const char *key, const 
 /* A piece without its own id is named after the archive and its number. */
 static spot_status finish_piece(spot_ctx *c, catalogue *k, int number)
 {
-    const piece *p = &k->piece[number];
-    spot_catalogue_entry *e = &k->l->entry[p->entry];
+    const piece *p = k->box[number / BOX] + number % BOX;
     const char *slash = strrchr(k->path, '/');
+    spot_catalogue_entry *e;
     char id[400];
 
     if (!p->line) return SPOT_OK;
+    e = &k->l->entry[p->entry];
     if (!e->file || !*e->file)
         return spot_fail(c, SPOT_INPUT, "{catalogue.piece} %s, line %d: piece %d has no model", k->name, p->line, number);
     snprintf(id, sizeof id, "%.300s#%d", slash ? slash + 1 : k->path, number);
@@ -132,8 +119,11 @@ spot_status spot_catalogue_properties(spot_ctx *c, spot_entries *l, const char *
 
     snprintf(k.name, sizeof k.name, "%.340s: " PROPERTIES, path);
     s = spot_properties_read(c, text, n, k.name, use_property, &k);
-    for (int i = 1; i < k.room && s == SPOT_OK; i++) s = finish_piece(c, &k, i);
-    free(k.piece);
+    for (int i = 0; i <= MOST_PIECES && s == SPOT_OK; i++) {
+        if (k.box[i / BOX]) s = finish_piece(c, &k, i);
+        else i += BOX - 1;
+    }
+    for (int i = 0; i < BOXES; i++) free(k.box[i]);
     free(k.licence);
     return s;
 }

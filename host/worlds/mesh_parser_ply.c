@@ -192,7 +192,7 @@ static void check_room(const ply *p, const ply_element *e)
         const ply_type *t = e->property[i].count ? e->property[i].count : e->property[i].type;
         least += p->order == TEXT ? 2 : t->bytes;
     }
-    if (e->properties && e->count * least > (double)(p->end - p->at) + 1) fail_short(e);
+    if (e->count * least > (double)(p->end - p->at) + 1) fail_short(e);
 }
 
 static bool has_part(const ply_element *e, int part)
@@ -230,6 +230,17 @@ static void take_vertices(ply *p, const ply_element *e)
     }
 }
 
+/* Colours and coordinates belong to the faces of one list: a list before or behind it would be without. */
+static void begin_faces(spot_flat *f, bool own)
+{
+    if (f->faces && (own || f->face_colour || f->corner_at))
+        spot_parser_fail("it has two lists of faces, and one has colours or coordinates of its own");
+    if (!f->faces) f->face_colour = f->corner_at = NULL;
+}
+
+/* A corner's vertex; a number that no vertex can have is that of none. */
+static uint32_t vertex_of(double v) { return v >= 0 && v < UINT32_MAX ? (uint32_t)v : UINT32_MAX; }
+
 /* The parts of one face. */
 typedef struct { long corners, coordinates; double colour[4]; } ply_face;
 
@@ -246,8 +257,7 @@ static void take_face(ply *p, const ply_element *e, ply_face *to, double *at)
         if (q->count && q->part == COORDINATES) memcpy(at, p->list, (size_t)(to->coordinates = n) * sizeof *at);
         if (!q->count || q->part != INDICES) continue;
         to->corners = n;
-        for (long i = 0; i < n; i++)
-            p->corner[i] = p->list[i] >= 0 && p->list[i] < UINT32_MAX ? (uint32_t)p->list[i] : UINT32_MAX;
+        for (long i = 0; i < n; i++) p->corner[i] = vertex_of(p->list[i]);
     }
 }
 
@@ -260,6 +270,7 @@ static void take_faces(ply *p, const ply_element *e)
     ply_face face;
 
     if (!has_part(e, INDICES)) spot_parser_fail("its faces have no vertex_indices");
+    begin_faces(f, coloured || placed);
     if (coloured) f->face_colour = spot_flat_take(4 * n, sizeof *f->face_colour);
     for (size_t i = 0; i < n; i++) {
         take_face(p, e, &face, at);
@@ -280,6 +291,8 @@ static void take_strips(ply *p, const ply_element *e)
     uint32_t last[3];
     double v;
 
+    if (!has_part(e, INDICES)) spot_parser_fail("its strips have no vertex_indices");
+    begin_faces(p->to, false);
     for (size_t i = 0; i < (size_t)e->count; i++)
         for (int k = 0; k < e->properties; k++) {
             const long n = take_property(p, &e->property[k], &v);
@@ -289,7 +302,7 @@ static void take_strips(ply *p, const ply_element *e)
             for (long j = 0; j < n; j++) {
                 in_strip = p->list[j] < 0 ? 0 : in_strip + 1;
                 if (!in_strip) continue;
-                last[0] = last[1], last[1] = last[2], last[2] = (uint32_t)p->list[j];
+                last[0] = last[1], last[1] = last[2], last[2] = vertex_of(p->list[j]);
                 const uint32_t turned[3] = { last[1], last[0], last[2] };
                 if (in_strip >= 3) spot_flat_add(p->to, in_strip % 2 ? last : turned, 3);
             }
@@ -300,6 +313,7 @@ static void skip_rows(ply *p, const ply_element *e)
 {
     double v;
 
+    if (!e->properties) return;                            /* rows without bytes: there can be any number of them */
     for (size_t i = 0; i < (size_t)e->count; i++)
         for (int k = 0; k < e->properties; k++)
             if (take_property(p, &e->property[k], &v) < 0) fail_short(e);
