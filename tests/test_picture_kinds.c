@@ -180,6 +180,29 @@ static uint8_t *find_tag(uint8_t *data, int tag)
     return NULL;
 }
 
+/* A second width would state less memory than libtiff's first one takes. Numbers may have a sign. */
+TEST(of_a_tiffs_tag_that_is_there_twice_the_first_counts)
+{
+    spot_ctx c = check_ctx(1);
+    spot_picture p = { 0 };
+    spot_picture_cost cost;
+    size_t size;
+    uint8_t *data = read_file("fuzz/corpus_tiff/grey_8_0", &size);
+    const spot_blob in = spot_blob_memory(data, size, "made");
+    memcpy(find_tag(data, 277), (uint8_t[]){ 0, 1, 3, 0, 1, 0, 0, 0, 1, 0, 0, 0 }, 12);
+    find_tag(data, 257)[2] = 9;
+    CHECK_OK(&c, spot_picture_cost_of(&c, &cost, &in));
+    assert_int_equal(cost.width, 13);
+    assert_int_equal(cost.height, 7);
+    if (!is_left_out("fuzz/corpus_tiff/grey_8_0")) {
+        CHECK_OK(&c, spot_picture_decode(&c, &p, data, size, "made"));
+        assert_int_equal(p.width, 13);
+        assert_int_equal(p.height, 7);
+    }
+    free(data);
+    spot_picture_close(&p);
+}
+
 /* libtiff passes over a map beyond the end of the file, and calls the numbers greys. */
 TEST(palettes_without_their_map_are_refused)
 {

@@ -253,7 +253,7 @@ static spot_status keep_palette(spot_ctx *c, reading *r)
     const spot_blob in = spot_blob_memory(r->file, r->size, "");
     spot_tiff_head h;
 
-    SPOT_TRY(spot_tiff_head_read(c, &h, &in, 0, r->size));
+    SPOT_TRY(spot_tiff_head_read(c, &h, &in));
     if (h.photo == PHOTOMETRIC_PALETTE) r->photo = PHOTOMETRIC_PALETTE;
     return SPOT_OK;
 }

@@ -21,7 +21,7 @@ spot_status spot_tiff_cost(spot_ctx *c, spot_picture_cost *cost, const spot_blob
 {
     spot_tiff_head h;
 
-    SPOT_TRY(spot_tiff_head_read(c, &h, in, 0, in->size));
+    SPOT_TRY(spot_tiff_head_read(c, &h, in));
     cost->width = h.width, cost->height = h.height;
     if (h.width > SPOT_PICTURE_PIXELS || h.height > SPOT_PICTURE_PIXELS) return SPOT_OK;
     const uint64_t samples = least(h.samples, SAMPLES_MOST), bits = least(h.bits, 64);
@@ -35,5 +35,9 @@ spot_status spot_tiff_cost(spot_ctx *c, spot_picture_cost *cost, const spot_blob
 
 spot_status spot_tiff_orientation(spot_ctx *c, int *orientation, const spot_blob *in)
 {
-    return spot_exif_orientation(c, orientation, in, 0, in->size);
+    spot_tiff_head h;
+
+    SPOT_TRY(spot_tiff_head_read(c, &h, in));
+    *orientation = h.orientation;
+    return SPOT_OK;
 }

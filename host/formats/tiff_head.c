@@ -4,10 +4,11 @@
 #include <string.h>
 
 enum { WIDTH = 256, HEIGHT = 257, BITS = 258, COMPRESSION = 259, PHOTO = 262, ORIENTATION = 274, SAMPLES = 277, ROWS = 278,
-       PLANAR = 284, TILE_WIDTH = 322, TILE_HEIGHT = 323, BYTE = 1, SHORT = 3, LONG = 4, LONG8 = 16 };
+       PLANAR = 284, TILE_WIDTH = 322, TILE_HEIGHT = 323, TAGS = TILE_HEIGHT - WIDTH + 1 };
 
-/* Offsets count from `zero`; nothing is read at or beyond `end`. */
-typedef struct { spot_byte_scan s; uint64_t zero, end; bool little, wide; } reader;
+/* Offsets count from `zero`; nothing is read at or beyond `end`. exif: of a tag that is there twice the last one counts, as in
+ * PIL; else the first, as in libtiff, which must not find larger pixels than are stated here. */
+typedef struct { spot_byte_scan s; uint64_t zero, end; bool little, wide, exif; } reader;
 
 static bool take_number(reader *r, int bytes, uint64_t *v)
 {
@@ -26,10 +27,19 @@ static bool seek(reader *r, uint64_t offset)
     return true;
 }
 
+/* Whole numbers, with and without a sign. */
+static int bytes_of(uint64_t type)
+{
+    enum { BYTE = 1, SHORT = 3, LONG = 4, SBYTE = 6, SSHORT = 8, SLONG = 9, LONG8 = 16, SLONG8 = 17 };
+
+    return type == BYTE || type == SBYTE ? 1 : type == SHORT || type == SSHORT ? 2 : type == LONG || type == SLONG ? 4
+         : type == LONG8 || type == SLONG8 ? 8 : 0;
+}
+
 /* The first value of an entry, whose other values may lie elsewhere. */
 static bool take_value(reader *r, uint64_t type, uint64_t count, uint64_t *v)
 {
-    const int bytes = type == BYTE ? 1 : type == SHORT ? 2 : type == LONG ? 4 : type == LONG8 ? 8 : 0;
+    const int bytes = bytes_of(type);
     uint64_t offset;
 
     if (!bytes || !count) return false;
@@ -66,19 +76,22 @@ static void keep_tag(spot_tiff_head *h, uint64_t tag, uint64_t v)
 static void read_directory(reader *r, spot_tiff_head *h)
 {
     const uint64_t each = r->wide ? 20 : 12;
+    bool seen[TAGS] = { false };
     uint64_t n, tag, type, count, v;
 
     if (!take_number(r, r->wide ? 8 : 2, &n)) return;
     for (uint64_t first = r->s.at, i = 0; i < n && i < 65536; i++) {
         if (!seek(r, first - r->zero + i * each) || !take_number(r, 2, &tag) || !take_number(r, 2, &type)
             || !take_number(r, r->wide ? 8 : 4, &count)) return;
-        if (is_known(tag) && take_value(r, type, count, &v)) keep_tag(h, tag, v);
+        if (!is_known(tag) || (seen[tag - WIDTH] && !r->exif)) continue;
+        seen[tag - WIDTH] = true;
+        if (take_value(r, type, count, &v)) keep_tag(h, tag, v);
     }
 }
 
-spot_status spot_tiff_head_read(spot_ctx *c, spot_tiff_head *h, const spot_blob *in, uint64_t at, uint64_t size)
+static spot_status read_head(spot_ctx *c, spot_tiff_head *h, const spot_blob *in, uint64_t at, uint64_t size, bool exif)
 {
-    reader r = { .s = { .c = c, .in = in, .at = at }, .end = at + size };
+    reader r = { .s = { .c = c, .in = in, .at = at }, .end = at + size, .exif = exif };
     uint8_t mark[6];
     uint64_t version, offset;
 
@@ -97,11 +110,16 @@ spot_status spot_tiff_head_read(spot_ctx *c, spot_tiff_head *h, const spot_blob 
     return r.s.status;
 }
 
+spot_status spot_tiff_head_read(spot_ctx *c, spot_tiff_head *h, const spot_blob *in)
+{
+    return read_head(c, h, in, 0, in->size, false);
+}
+
 spot_status spot_exif_orientation(spot_ctx *c, int *orientation, const spot_blob *in, uint64_t at, uint64_t size)
 {
     spot_tiff_head h;
 
-    SPOT_TRY(spot_tiff_head_read(c, &h, in, at, size));
+    SPOT_TRY(read_head(c, &h, in, at, size, true));
     *orientation = h.orientation;
     return SPOT_OK;
 }

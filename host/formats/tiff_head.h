@@ -13,10 +13,11 @@ typedef struct {
     int      orientation;                  /* 1 to 8; 1: upright, or not said */
 } spot_tiff_head;
 
-/* Reads `size` bytes of `in` from `at` on: byte order, version (42, or 43 of BigTIFF), first directory. The bytes "Exif\0\0"
- * may stand before them. */
-spot_status spot_tiff_head_read(spot_ctx *c, spot_tiff_head *h, const spot_blob *in, uint64_t at, uint64_t size);
+/* Reads a TIFF: byte order, version (42, or 43 of BigTIFF), first directory. Of a tag that is there twice the first counts, as
+ * in libtiff. */
+spot_status spot_tiff_head_read(spot_ctx *c, spot_tiff_head *h, const spot_blob *in);
 
+/* The same of `size` bytes of EXIF from `at` on, before which the bytes "Exif\0\0" may stand; the last counts, as in PIL. */
 spot_status spot_exif_orientation(spot_ctx *c, int *orientation, const spot_blob *in, uint64_t at, uint64_t size);
 
 #endif
