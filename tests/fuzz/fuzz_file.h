@@ -1,6 +1,6 @@
 /* fuzz_file.h - bytes as files, for readers that take a name. CMake links targets that include this with --wrap, so that what
- * opens or looks for a file finds these few, in memory: an input takes microseconds and nothing is left anywhere. All other
- * names are the fuzzer's own business. */
+ * opens or looks for a file finds these few, in memory: an input takes microseconds and nothing is left anywhere. Each is a
+ * file of its own (st_ino). All other names are the fuzzer's own business. */
 #ifndef SPOTTER_TESTS_FUZZ_FILE_H
 #define SPOTTER_TESTS_FUZZ_FILE_H
 
@@ -79,7 +79,7 @@ int __wrap_stat(const char *path, struct stat *st)
     int k = fuzz_find(path);
 
     if (k < 0) return __real_stat(path, st);
-    *st = (struct stat){ .st_mode = S_IFREG, .st_size = (off_t)fuzz_files[k].n };
+    *st = (struct stat){ .st_mode = S_IFREG, .st_size = (off_t)fuzz_files[k].n, .st_ino = (ino_t)k + 1 };
     return 0;
 }
 
