@@ -1,4 +1,4 @@
-"""tests/fuzz: small inputs, good and broken, for the targets of detections, versions, TGA and configs of examine.
+"""tests/fuzz: small inputs, good and broken, for the targets of detections, versions, TGA, kept answers and configs of examine.
 
     fuzz_rows.py"""
 import io
@@ -106,3 +106,25 @@ write("examine_config", "outside", "study: examine\nobjects: {catalogue: o, choi
 write("examine_config", "planted", "study: examine\nobjects: {catalogue: o}\nmodels:\n  - name: a\n    renders: 8\n"
       "    region:\n      - {factor: camera_elevation, least: 30, most: 60}\nmaps: {renders: 0, scans: none}\n")
 write("examine_config", "curve", "study: examine\nsearch: {renders: 50, points: \"50, 10\"}\n")
+
+# -- answers that a run keeps --------------------------------------------------------------------------------------
+
+
+def kept(pictures=(2, 2, 2, 3), **arrays):
+    header, data = {}, b""
+    for name, a in (("pictures", np.arange(np.prod(pictures), dtype="u1").reshape(pictures)), *arrays.items()):
+        header[name] = {"dtype": "U8" if a.dtype == "u1" else "F32", "shape": list(a.shape),
+                        "data_offsets": [len(data), len(data) + a.nbytes]}
+        data += a.tobytes()
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+two = np.array([[1, 2], [3, 5]], "f4")
+write("kept", "all", kept(logits=two, embeddings=two, channels=two))
+write("kept", "logits", kept(logits=two))
+write("kept", "rows", kept(logits=two, embeddings=two[:1]))
+write("kept", "no_logits", kept(embeddings=two))
+write("kept", "not_square", kept((2, 2, 1, 3), logits=two))
+write("kept", "not_finite", kept(logits=two * np.float32("inf")))
+write("kept", "cut", kept(logits=two)[:-3])
