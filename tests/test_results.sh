@@ -48,7 +48,7 @@ planted $line '1s/^{/{ {/' "$line:1: " "${check[@]}"
 planted bench/results/runs.jsonl '$s/.*/&\n&/; $s/2026-11-21/2026-11-20/2' "older than the line before it" "${check[@]}"
 planted bench/results/shown.json 's/"units lost"/"units found"/' "no line has op \"units found\"" "${check[@]}"
 planted README.md 's/90 times as fast/91 times as fast/' "91 times: not in bench/RESULTS.md" "${readme[@]}"
-planted README.md 's/0.979 \[0.972/0.978 [0.972/' "0.978: no figure of bench/results" "${readme[@]}"
+planted README.md 's/^| cem | 500 | 0\.[0-9]*/| cem | 500 | 7.777/' "7.777: no figure of bench/results" "${readme[@]}"
 
 if [ $commits -eq 0 ]; then
     export GIT_DIR GIT_WORK_TREE=$dir/tree
