@@ -409,19 +409,19 @@ TEST_WITH(an_old_view_gets_its_head, set_up, tear_down)
     CHECK_OK(&c, spot_store_open(&c, &store, root));
     CHECK_OK(&c, spot_keep(&c, &store, k, "view", spot_pack_seen, &in));
     CHECK_OK(&c, spot_keep(&c, &store, k, "lesson", spot_pack_learning, &l));
-    CHECK_OK(&c, spot_network_view_recall(&c, &a, &store, &spot_classifier, k, &(spot_network_view){ &out, &back, NULL },
-                                          &found));
+    CHECK_OK(&c, spot_network_view_recall(&c, &a, &store, &spot_classifier, k,
+                                          &(spot_network_view){ .seen = &out, .lesson = &back }, &found));
     assert_true(found && !out.view.head && out.truth.mask[0] == 1);
     CHECK_OK(&c, spot_model_init(&c, &a, &m, SPOT_ARCH_RESNET18, 16, 1, 3, 4));
     CHECK_OK(&c, spot_keep(&c, &store, k, "model", spot_pack_model, &m));
-    CHECK_OK(&c, spot_network_view_recall(&c, &a, &store, &spot_classifier, k, &(spot_network_view){ &out, &back, NULL },
-                                          &found));
+    CHECK_OK(&c, spot_network_view_recall(&c, &a, &store, &spot_classifier, k,
+                                          &(spot_network_view){ .seen = &out, .lesson = &back }, &found));
     assert_true(found && out.view.head);
     assert_memory_equal(out.view.head, m.value + m.floats - 129, 128 * sizeof(float));
     CHECK_OK(&c, spot_keep(&c, &store, k, "view", spot_pack_seen, &out));
     shell("find %s/.. -name '*.model' -delete", "cache");
-    CHECK_OK(&c, spot_network_view_recall(&c, &a, &store, &spot_classifier, k, &(spot_network_view){ &in, &back, NULL },
-                                          &found));
+    CHECK_OK(&c, spot_network_view_recall(&c, &a, &store, &spot_classifier, k,
+                                          &(spot_network_view){ .seen = &in, .lesson = &back }, &found));
     assert_memory_equal(in.view.head, out.view.head, 128 * sizeof(float));
     spot_arena_close(&a);
     spot_ctx_close(&c);
