@@ -66,7 +66,7 @@ def look(folder, net, way):
         # vit_models.look takes bytes less ImageNet's numbers: such bytes, not whole ones, that these numbers come out
         x, (mean, std, _) = entered(rgb.double(), numbers), IMAGENET
         mean, std = (torch.tensor(v, dtype=torch.float64).view(3, 1, 1) for v in (mean, std))
-        return vit_models.look(state, ((x * std + mean) * 255).permute(0, 2, 3, 1), 3, VIT[2], VIT[4], VIT[5])
+        return vit_models.look(state, ((x * std + mean) * 255).permute(0, 2, 3, 1), 3, VIT[2], VIT[5], "")
     model, seen = torch.load(folder / "net.pt").net, []
     model.fc.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
     with torch.no_grad():
@@ -91,7 +91,7 @@ def make(folder):
     torch.save(Rescaled(net), folder / "net.pt")
     save(folder / "resnet.safetensors", net.state_dict())
     save(folder / "three.safetensors", unsettle(ResNet(BasicBlock, [1, 1, 1, 1], num_classes=3)).state_dict())
-    state = vit_models.make(*VIT)
+    state = vit_models.make(*VIT, "")
     torch.save(state, folder / "vit.pt")
     save(folder / "vit.safetensors", state)
 

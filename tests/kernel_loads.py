@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""kernel_loads.py NVCC GENERATED [--write]: 4-byte loads from global memory in the PTX of kernels that are to be bound by memory,
-against golden/kernel_loads.txt.
+"""kernel_loads.py NVCC GENERATED [--write]: 4-byte loads from global memory in the PTX of kernels that are to be bound by
+memory, against golden/kernel_loads.txt.
 
 A kernel that reads its constants (of a channel, of a step) one by one beside each vector of numbers keeps the load units busy
-before the memory is. Loops are unrolled in PTX, so the count is that of a thread's turn. A kernel may have a fifth more than the
-file says. Fewer are told, for --write to lower the budget."""
+before the memory is. Loops are unrolled in PTX, so the count is that of a thread's turn. A kernel may have a fifth more than
+the file says. Fewer are told, for --write to lower the budget."""
 import os
 import re
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test_encoder_known.sh BUILD: a program that gives features is known by its answers to kept pictures, within what rounding
-# changes, as in examine and background: embed, discover, assign and shifts; shifts starts it once a run; a file of rows names a model
-# that is no path. ctest: timeout 300
+# changes, as in examine and background: embed, discover, assign and shifts; shifts starts it once a run; a file of rows names a
+# model that is no path. ctest: timeout 300
 set -u
 . "$(dirname "$0")/lib.sh"
 /usr/bin/python3 -c 'import numpy, PIL' 2>/dev/null || { echo "needs python3-numpy and python3-pil"; exit 77; }

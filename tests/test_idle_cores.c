@@ -1,5 +1,5 @@
-/* test_idle_cores.c - a GPU that computes without its tensor cores is told of, and a precision that changes numbers has a name and
- * a key of its own. */
+/* test_idle_cores.c - a GPU that computes without its tensor cores is told of, and a precision that changes numbers has a name
+ * and a key of its own. */
 #include "checks.h"
 #include "models/idle_cores.h"
 #include "spotter/config.h"

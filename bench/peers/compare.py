@@ -86,6 +86,7 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of spotter
     ("svm", "3,200 x 512", "newer_sklearn.py", "scikit-learn's LinearSVC", 0),
     ("density", "3,200 x 512", "newer_sklearn.py", "scikit-learn, the neighbours alone", 0),
     ("dbscan_group", "3,200 x 512", "newer_sklearn.py", "scikit-learn", 0),
+    ("ward", "3,200 x 512", "newer_sklearn.py", "fastcluster or scikit-learn, the tree alone", 0),
     ("tsne", "3000x512, 1000 iterations", "tsne_sklearn.py", "scikit-learn, Barnes-Hut", 0),
     ("umap", "3200x512, 10 neighbours, 500 epochs", "umap_peer.py", "umap-learn, the faster of one and all threads", 0),
     ("scvis", "1600x512, batch 512", "scvis_torch.py", "PyTorch, P vectorised, an iteration", 0),

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Times of numpy and scikit-learn for what `spotter bench influence`, `svm`, `density` and `dbscan_group` do, on the same
-numbers and threads.
+"""Times of numpy and scikit-learn for what `spotter bench influence`, `svm`, `density`, `dbscan_group` and `ward` do, on
+the same numbers and threads.
 
     newer_sklearn.py [threads]
 
 influence: the Hessian and its 50 leading eigenvectors by LAPACK (scipy), k-means with 25 centres from one start. svm: LinearSVC
 with the hinge loss for 7 values of C and two folds, then on all rows; svc is the same with SVC, which the authors use. density:
 the nearest neighbours alone, without a solver of the programme. dbscan_group: neighbours and DBSCAN as Cleanlab's Datalab calls
-them. Needs python3-sklearn.
+them. ward: the tree alone, by fastcluster from vectors and by scikit-learn, which uses one thread; `ward` is the faster. Needs
+sklearn; fastcluster from PyPI where ward is to be compared with it.
 """
+import importlib.util
 import sys
 import time
 import warnings
@@ -84,17 +86,36 @@ def dbscan_group(x, p):
         NearestNeighbors(n_neighbors=10, metric="cosine").fit(x).kneighbors_graph(mode="distance"))
 
 
+def ward_fastcluster(x, p):
+    import fastcluster
+
+    return fastcluster.linkage_vector(x.astype(float), "ward")
+
+
+def ward_sklearn(x, p):
+    from sklearn.cluster import ward_tree
+
+    return ward_tree(x.astype(float))
+
+
 def main():
     from threadpoolctl import threadpool_limits
 
     warnings.filterwarnings("ignore")
     with threadpool_limits(int(sys.argv[1]) if len(sys.argv) > 1 else 2):
-        for what in (influence, svm, svc, density, dbscan_group):
+        trees = []
+        for what in (influence, svm, svc, density, dbscan_group, ward_sklearn, ward_fastcluster):
+            if what is ward_fastcluster and not importlib.util.find_spec("fastcluster"):
+                continue
             x, p = data(3200, 512, 0.7 if what is dbscan_group else 4)
             what(x[:200], p[:200])
             since = time.perf_counter()
             what(x, p)
-            print(f"{what.__name__}: {time.perf_counter() - since:.3f} s", flush=True)
+            seconds = time.perf_counter() - since
+            if what.__name__.startswith("ward_"):
+                trees.append(seconds)
+            print(f"{what.__name__}: {seconds:.3f} s", flush=True)
+        print(f"ward: {min(trees):.3f} s")
 
 
 if __name__ == "__main__":

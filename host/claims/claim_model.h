@@ -20,8 +20,8 @@ typedef struct {
     int  known_n;
 } spot_claim_model;
 
-/* Reads classes, probabilities, ids and groups and opens weights, to fail before pictures are looked for where the two functions
- * below would fail after it. Programs are not started. */
+/* Reads classes, probabilities, ids and groups and opens weights, to fail before pictures are looked for where the two
+ * functions below would fail after it. Programs are not started. */
 spot_status spot_claim_model_check(spot_ctx *c, const char *cls, const spot_claim_model *how);
 
 /* Fills `wrong` and `predicted` of the pictures below k->root, which all show the class k->cls, and k->model. A picture that

@@ -28,6 +28,15 @@ spot_status cli_study_of(spot_ctx *c, const spot_study **y, const char *dir)
     return spot_fail(c, SPOT_INPUT, "%s is of the study \"%s\", which this version does not have", path, spot_plain(name));
 }
 
+/* Whether the folder has findings: a config beside them that names no study is damaged, not that of a sweep. */
+static bool has_findings(const char *dir)
+{
+    char path[1200];
+
+    snprintf(path, sizeof path, "%s/slices.json", dir);
+    return !access(path, F_OK);
+}
+
 spot_status cli_study_for(spot_ctx *c, const spot_study **y, const char *dir, const char *command, const char *reads)
 {
     static const char *const commands[][2] = {
@@ -45,6 +54,7 @@ spot_status cli_study_for(spot_ctx *c, const spot_study **y, const char *dir, co
     SPOT_TRY(cli_study_of(c, y, dir));
     snprintf(path, sizeof path, "%s/config.yaml", dir);
     if (access(path, F_OK) || strstr(reads, (*y)->name)) return SPOT_OK;
+    if (*y == &spot_sweep_study && has_findings(dir)) return SPOT_OK;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (!strcmp((*y)->name, commands[i][0])) others = commands[i][1];
     return spot_fail(c, SPOT_USAGE, "{run.other_study} %s is a run of `spotter %s`, which `spotter %s` does not read; for such "

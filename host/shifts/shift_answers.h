@@ -60,8 +60,8 @@ void        spot_shift_answers_close(spot_ctx *c, spot_shift_answers *a);
 spot_status spot_shift_answers_look(spot_ctx *c, spot_shift_answers *a, int unit);
 
 /* shift_look.c: fills a->network; closes the encoders that are still open. network_bytes: memory of the model that takes most
- * while it looks at a folder of `pictures`; one that cannot be opened counts nothing. look_bytes: memory of the decoded pictures
- * then: a piece, on a device two. */
+ * while it looks at a folder of `pictures`; one that cannot be opened counts nothing. look_bytes: memory of the decoded
+ * pictures then: a piece, on a device two. */
 spot_status spot_shift_networks_open(spot_ctx *c, spot_shift_answers *a);
 void        spot_shift_networks_close(spot_ctx *c, spot_shift_answers *a);
 size_t      spot_shift_network_bytes(spot_ctx *c, const spot_shifts_config *cfg, int pictures);

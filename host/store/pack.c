@@ -51,6 +51,7 @@ spot_status spot_pack_model(spot_ctx *c, spot_packer *p, void *value)
     PART(kind);
     m->arch = kind >> 16;
     m->width = kind & 0xffff;
+    if (p->way == PACK_READ) m->pixels = (spot_pixel_rule){ 0 };        /* ImageNet's: a run trains no network on others */
     PART(m->outputs);
     PART(m->batches_tracked);
     PART(m->floats);

@@ -90,8 +90,8 @@ typedef struct {
     size_t offset, count;      /* in floats, within spot_model.value; num_batches_tracked has count 0 */
 } spot_model_tensor;
 
-/* Byte v of channel k becomes a network's input as (v / scale - mean[k]) / std[k], each step in fp32. All zero: ImageNet's numbers,
- * as torchvision's networks have them. */
+/* Byte v of channel k becomes a network's input as (v / scale - mean[k]) / std[k], each step in fp32. All zero: ImageNet's
+ * numbers, as torchvision's networks have them. */
 typedef struct { float scale, mean[3], std[3]; } spot_pixel_rule;
 
 typedef struct {

@@ -112,8 +112,8 @@ typedef struct {
     /* Host memory that copies may read and write by themselves, several times as fast, until it is unpinned. */
     spot_status (*pin)(spot_ctx *c, void *p, size_t bytes);
     void        (*unpin)(spot_ctx *c, void *p);
-    /* With SPOT_CUDA_POISON=1 in the environment sets every byte to 0xFF, NaN as float and as double, in order with c's kernels:
-     * what is read before it is written is then seen. An arena calls it for all that it hands out. */
+    /* With SPOT_CUDA_POISON=1 in the environment sets every byte to 0xFF, NaN as float and as double, in order with c's
+     * kernels: what is read before it is written is then seen. An arena calls it for all that it hands out. */
     spot_status (*poison)(spot_ctx *c, void *p, size_t bytes);
 } spot_plugin;
 

@@ -100,8 +100,8 @@ spot_status spot_conv_planes(spot_ctx *c, void *planes, const float *pixels, int
 /* Input channels of x and of packed weights: the shape's, or `stem` of the device for 3. */
 int spot_conv_inputs(const spot_ctx *c, const spot_conv_shape *shape);
 
-/* Converts torchvision's (co, ci, k, k) to packed weights, and back, both in the memory of c's device. With train packed weights
- * are the learned fp32. Without it pack rounds to the type that forward reads, and unpack is SPOT_INVALID. */
+/* Converts torchvision's (co, ci, k, k) to packed weights, and back, both in the memory of c's device. With train packed
+ * weights are the learned fp32. Without it pack rounds to the type that forward reads, and unpack is SPOT_INVALID. */
 spot_status spot_conv_pack  (spot_ctx *c, const spot_conv *plan, void *packed, const float *oihw);
 spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
 
