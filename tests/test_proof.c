@@ -126,6 +126,71 @@ TEST(nearest_rows_are_the_nearest)
     }
 }
 
+/* The distance of gemm.h. */
+static float chain_of(const float *a, const float *b, int d)
+{
+    float sum = 0;
+    for (int j = 0; j < d; j++) sum = fmaf(a[j] - b[j], a[j] - b[j], sum);
+    return sum;
+}
+
+/* The k nearest by plain loops; of equals the first. */
+static void search_plainly(int *nearest, const float *x, const float *y, int m, int d, int k)
+{
+    float *far = malloc((size_t)m * sizeof *far);
+    for (int j = 0; j < m; j++) far[j] = chain_of(x, y + (size_t)j * (size_t)d, d);
+    for (int t = 0; t < k; t++) {
+        int best = -1;
+        for (int j = 0; j < m; j++)
+            if (far[j] >= 0 && (best < 0 || far[j] < far[best])) best = j;
+        nearest[t] = best;
+        far[best] = -1;
+    }
+    free(far);
+}
+
+/* Rows that products in fp32 cannot tell apart, hold or square have the neighbours that the distances alone give. */
+TEST(no_neighbour_depends_on_what_rules_out)
+{
+    static const struct { double scale, apart, from; } cases[] = {
+        { 1, 0, 0 }, { 1, 3, 0 }, { 1, 1e4, 0 }, { 1e-3, 0, 1e6 }, { 1e-3, 1e7, 0 }, { 1e17, 1, 0 },
+        { 1e-19, 1, 0 }, { 1e-30, 2, 0 },
+    };
+    enum { N = 130, M = 700 };
+    static const int sizes[][2] = { { 3, 5 }, { 70, 1 }, { 33, 9 }, { 1, 3 } };
+    for (int t = 0; t < LEN(cases) * LEN(sizes); t++) {
+        const int d = sizes[t % LEN(sizes)][0], k = sizes[t % LEN(sizes)][1], v = t / LEN(sizes);
+        float *x = malloc((size_t)(N + M) * (size_t)d * sizeof *x);
+        int *row = malloc(M * sizeof *row), *got = malloc((size_t)N * (size_t)k * sizeof *got), want[9];
+        spot_rng r = spot_rng_at(5, SPOT_RNG_BOOTSTRAP, 0, (uint32_t)t);
+        spot_ctx c = check_ctx(1 + t % 3);
+        spot_arena a = spot_arena_counting();
+        for (int i = 0; i < (N + M) * d; i++)
+            x[i] = (float)(cases[v].scale * (cases[v].from + cases[v].apart * (i / d * 7 % 5) + spot_rng_normal(&r)));
+        for (int i = 0; i < M; i++) row[i] = N + M - 1 - i;
+        const spot_some_rows all = { x + (size_t)N * (size_t)d, NULL, M }, back = { x, row, M }, of = { x, NULL, N };
+        for (int turned = 0; turned < 2; turned++) {
+            const spot_some_rows y = turned ? back : all;
+            a = spot_arena_counting();
+            CHECK_OK(&c, spot_nearest_rows(&c, &a, NULL, of, y, d, k));
+            CHECK_OK(&c, spot_arena_open(&c, &a, a.peak + 64));
+            CHECK_OK(&c, spot_nearest_rows(&c, &a, got, of, y, d, k));
+            spot_arena_close(&a);
+            float *order = malloc((size_t)M * (size_t)d * sizeof *order);
+            for (int i = 0; i < M; i++)
+                memcpy(order + (size_t)i * (size_t)d, x + (size_t)(turned ? row[i] : N + i) * (size_t)d,
+                       (size_t)d * sizeof *order);
+            for (int i = 0; i < N; i++) {
+                search_plainly(want, x + (size_t)i * (size_t)d, order, M, d, k);
+                for (int e = 0; e < k; e++)
+                    if (got[i * k + e] != want[e]) fail_msg("case %d, row %d: %d, plainly %d", t, i, got[i * k + e], want[e]);
+            }
+            free(order);
+        }
+        free(x), free(row), free(got);
+    }
+}
+
 /* ---- whole proofs ---- */
 
 enum { MOST = 2000, WIDE = 16, CLASSES = 3 };

@@ -156,10 +156,13 @@ static spot_status time_votes(spot_ctx *c, spot_arena *a, double *seconds, const
     return SPOT_OK;
 }
 
-static size_t votes_bytes(const spot_ctx *c, const spot_subject *s, const spot_proof_options *p)
+static size_t votes_bytes(spot_ctx *c, const spot_subject *s, const spot_proof_options *p)
 {
-    return (size_t)SAMPLE * (size_t)p->neighbours * sizeof(int)
-         + (size_t)c->threads * 64 * ((size_t)s->d + 256 + (size_t)p->neighbours) * sizeof(float) + 4096;
+    const spot_some_rows half = { NULL, NULL, SAMPLE / 2 };
+    spot_arena a = spot_arena_counting();
+
+    if (spot_nearest_rows(c, &a, NULL, half, half, s->d, spot_voters(half.n, p->neighbours))) spot_forget(c);
+    return a.peak + (size_t)SAMPLE * (size_t)p->neighbours * sizeof(int) + 4096;
 }
 
 /* Rows that may be searched longer: a class so large that the search itself takes more memory than the longer trial. */

@@ -1,21 +1,17 @@
-/* vote.c - see vote.h: tiles of rows against tiles of rows, the nearest so far kept in order. On a device the distances are
- * those of map/distance.h, which have these bits, too, and only the k nearest of each row come back. Products by a library
- * would be faster and lose the order of rows that lie close together. 10^5 rows against 10^5 of 512 numbers are 15 TFLOP, 0.6 s
- * on an H200 (predicted). */
+/* vote.c - see vote.h. The CPU searches by near_blocks.h. On a device the distances are those of map/distance.h, which have the
+ * same bits, and only the k nearest of each row come back. Products by a library would be faster there and lose the order of rows
+ * that lie close together. 10^5 rows against 10^5 of 512 numbers are 15 TFLOP, 0.6 s on an H200 (predicted). */
 #include "discover/search/vote.h"
 
 #include <limits.h>
-#include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "bdm/fit.h"
 #include "core/device.h"
-#include "core/gemm.h"
+#include "discover/search/near_blocks.h"
 #include "map/affinity.h"
 #include "map/distance.h"
 
-enum { ROWS = 64, COLUMNS = 256 };     /* of a tile */
 enum { DEVICE_ROWS = 256, DEVICE_NUMBERS = 64 << 20 };         /* of a tile on a device: rows, and distances at most */
 
 int spot_voters(int n, int asked)
@@ -30,43 +26,6 @@ static void gather(float *to, const spot_some_rows *x, int first, int rows, int 
     for (int i = 0; i < rows; i++)
         memcpy(to + (size_t)i * (size_t)d, x->feature + (size_t)(x->row ? x->row[first + i] : first + i) * (size_t)d,
                (size_t)d * sizeof *to);
-}
-
-/* Puts the columns of a tile among the k nearest so far; of equal distances the earlier column stays in front. */
-static void insert(float *best, int *nearest, const float *far, int first, int columns, int k)
-{
-    for (int j = 0; j < columns; j++) {
-        int at = k - 1;
-        if (!(far[j] < best[at])) continue;
-        for (; at && far[j] < best[at - 1]; at--) {
-            best[at] = best[at - 1];
-            nearest[at] = nearest[at - 1];
-        }
-        best[at] = far[j];
-        nearest[at] = first + j;
-    }
-}
-
-/* One tile of x against all of y, which has no row numbers. own: (ROWS, d), and behind it distances (ROWS, COLUMNS) and the
- * least ones (ROWS, k), of this thread. */
-static void search_tile(int *nearest, float *own, const spot_some_rows *x, int first, const spot_some_rows *y, int d, int k)
-{
-    const int rows = x->n - first < ROWS ? x->n - first : ROWS;
-    float *far = own + (size_t)ROWS * (size_t)d, *best = far + ROWS * COLUMNS;
-
-    gather(own, x, first, rows, d);
-    for (int e = 0; e < rows * k; e++) {
-        best[e] = INFINITY;
-        nearest[(size_t)first * (size_t)k + (size_t)e] = e % k;
-    }
-    for (int j = 0; j < y->n; j += COLUMNS) {
-        const int columns = y->n - j < COLUMNS ? y->n - j : COLUMNS;
-        spot_gemm_squares(far, COLUMNS, (spot_gemm_factor){ own, (size_t)d, 1 },
-                          (spot_gemm_factor){ y->feature + (size_t)j * (size_t)d, (size_t)d, 1 }, rows, columns, d);
-        for (int i = 0; i < rows; i++)
-            insert(best + (size_t)i * (size_t)k, nearest + (size_t)(first + i) * (size_t)k, far + (size_t)i * COLUMNS, j,
-                   columns, k);
-    }
 }
 
 /* ---- on a device ---- */
@@ -150,23 +109,30 @@ static spot_status search_on_device(spot_ctx *c, spot_arena *a, int *nearest, co
     return how;
 }
 
+static spot_status search_on_host(spot_ctx *c, spot_arena *a, int *nearest, const spot_some_rows *x, spot_some_rows y, int d,
+                                  int k)
+{
+    spot_near_blocks b;
+
+    SPOT_TRY(spot_near_blocks_take(c, a, &b, y, d, k));
+    if (a->counting || !x->n || !k) return SPOT_OK;
+    spot_near_blocks_fill(c, &b);
+    spot_near_blocks_search(c, &b, nearest, x);
+    return SPOT_OK;
+}
+
 spot_status spot_nearest_rows(spot_ctx *c, spot_arena *a, int *nearest, spot_some_rows x, spot_some_rows y, int d, int k)
 {
-    const size_t each = (size_t)ROWS * ((size_t)d + COLUMNS + (size_t)k), mark = a->used;
-    float *own, *packed;
+    const size_t mark = a->used;
+    float *packed;
 
-    if (!c->device) SPOT_TRY(SPOT_TAKE(c, a, own, (size_t)c->threads * each));
-    if (y.row) {
+    if (c->device && y.row) {
         SPOT_TRY(SPOT_TAKE(c, a, packed, (size_t)y.n * (size_t)d));
         if (!a->counting) gather(packed, &y, 0, y.n, d);
         y = (spot_some_rows){ packed, NULL, y.n };
     }
-    if (c->device && x.n && k) SPOT_TRY(search_on_device(c, a, nearest, &x, &y, d, k));
-    if (!c->device && !a->counting) {
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic)
-        for (int i = 0; i < x.n; i += ROWS)
-            search_tile(nearest, own + (size_t)omp_get_thread_num() * each, &x, i, &y, d, k);
-    }
+    if (!c->device)      SPOT_TRY(search_on_host(c, a, nearest, &x, y, d, k));
+    else if (x.n && k)   SPOT_TRY(search_on_device(c, a, nearest, &x, &y, d, k));
     a->used = mark;
     return SPOT_OK;
 }
