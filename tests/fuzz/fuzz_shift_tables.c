@@ -51,7 +51,7 @@ static void try_answers(spot_ctx *c, int kind, const uint8_t *data, size_t size)
         for (int u = 0; u < 2; u++)
             for (int i = 0; i < N; i++)
                 if (!spot_shift_word(&a.words, a.unit[u].answer[i])[0] && a.unit[u].answer[i] < CLASSES) abort();
-    spot_shift_answers_close(&a);
+    spot_shift_answers_close(c, &a);
 }
 
 static void try_masks(spot_ctx *c, const uint8_t *data, size_t size)
