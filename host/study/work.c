@@ -180,7 +180,7 @@ static spot_status list_others(spot_ctx *c, spot_work *w)
     for (int k = 1; k < w->place.shards; k++) {
         spot_shard_range(&from, &to, (w->place.shard + k) % w->place.shards, w->place.shards, w->units);
         for (int i = to - 1; i >= from; i--)
-            if (!bsearch(&i, there, (size_t)n, sizeof *there, compare_units)) w->missing[w->missing_count++] = i;
+            if (!n || !bsearch(&i, there, (size_t)n, sizeof *there, compare_units)) w->missing[w->missing_count++] = i;
     }
     free(there);
     for (int i = w->own; i < w->missing_count && w->miss; i++) SPOT_TRY(w->miss(c, w, w->missing[i]));
