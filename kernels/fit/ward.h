@@ -15,7 +15,7 @@
  *
  * Measured on 2026-11-29, one thread of an AMD EPYC with AVX-512 beside other work, processor time in s, made-up sets of 40
  * clusters. "All in fp64" is the same rounds without fp32 and without lists, as of 41bce95c; the trees are equal to the bit.
- * The peers are in bench/RESULTS.md.
+ * The peers are in bench/results/methods.jsonl.
  *
  *     points                            3,200 x 512    8,000 x 512    20,000 x 64    50,000 x 64
  *     spot_ward_fit                            0.14           0.94            1.0            5.7
