@@ -138,6 +138,8 @@ void spot_proof_tally(spot_proving *j);
 
 /* ---- proof_weights.c ---- */
 
+enum { SPOT_LOOKED = 24 };             /* neighbours among which those of other groups are sought */
+
 /* find_peers: peers[q] of a class. is_backed: whether the part that found the piece, on `found` rows, says that it fails.
  * weight_of: the p of a piece is divided by it before it is compared with others, in (0, 1]. */
 spot_status spot_find_peers(spot_proving *j, spot_proved *k, int q);

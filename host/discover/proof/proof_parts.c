@@ -22,7 +22,7 @@ size_t spot_proof_slices(const spot_discover_options *o)
 size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
                         const spot_candidate *candidates, int count)
 {
-    const size_t n = (size_t)s->n, d = (size_t)s->d, slices = spot_proof_slices(o), strata = (size_t)s->classes + 1;
+    const size_t n = (size_t)s->n, slices = spot_proof_slices(o), strata = (size_t)s->classes + 1;
     size_t bytes = n * (4 * sizeof(int) + 2) + 4096, largest = 0;
 
     for (int i = 0; i < count; i++) {
@@ -35,9 +35,9 @@ size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_dis
         if (candidates[i].cls < 0 && largest < 2 * (size_t)SPOT_FINDERS) largest = rows < 2 * SPOT_FINDERS ? rows
             : 2 * SPOT_FINDERS;
     }
-    return bytes + spot_divide_groups_bytes(s) + largest * (d + 8) * sizeof(float) + 2 * (n + 2) * sizeof(double)
+    return bytes + spot_divide_groups_bytes(s) + largest * 8 * sizeof(float) + 2 * (n + 2) * sizeof(double)
          + strata * sizeof(spot_stratum)
-         + (size_t)c->threads * 64 * (d + 256 + (size_t)o->proof->neighbours) * sizeof(float) + 4096;
+         + spot_nearest_bytes(c, (int)largest, s->d, o->proof->neighbours + SPOT_LOOKED) + 4096;
 }
 
 /* ---- the parts ---- */

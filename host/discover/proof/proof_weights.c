@@ -13,7 +13,6 @@
 #include "discover/proof/proof_groups.h"
 #include "discover/search/vote.h"
 
-enum { LOOKED = 24 };                  /* neighbours among which those of other groups are sought */
 
 #define LIGHT 0.1
 #define BACKED 1.282                   /* standard deviations above the rate of the classes: one in ten by chance */
@@ -30,7 +29,7 @@ size_t spot_peers_bytes(const spot_discover_options *o, int rows)
 {
     const size_t asked = (size_t)least_of(rows, 2 * SPOT_FINDERS);
 
-    return asked * ((size_t)o->proof->neighbours + LOOKED + 1) * sizeof(int) + (size_t)rows * sizeof(int) + 1024;
+    return asked * ((size_t)o->proof->neighbours + SPOT_LOOKED + 1) * sizeof(int) + (size_t)rows * sizeof(int) + 1024;
 }
 
 /* peers: those of nearest that are other rows than finder[q][at], and of other groups; the nearest first. */
@@ -49,7 +48,7 @@ static void keep_peers(const spot_proving *j, spot_proved *k, int q, int i, cons
 
 spot_status spot_find_peers(spot_proving *j, spot_proved *k, int q)
 {
-    const int n = k->finders[q], looked = least_of(n, j->seen ? LOOKED + j->p.neighbours : j->p.neighbours + 1);
+    const int n = k->finders[q], looked = least_of(n, j->seen ? SPOT_LOOKED + j->p.neighbours : j->p.neighbours + 1);
     int *row, *asked, *nearest;
     size_t mark;
 

@@ -137,6 +137,16 @@ spot_status spot_nearest_rows(spot_ctx *c, spot_arena *a, int *nearest, spot_som
     return SPOT_OK;
 }
 
+size_t spot_nearest_bytes(const spot_ctx *c, int n, int d, int k)
+{
+    spot_ctx host = { .threads = c->threads };
+    spot_arena a = spot_arena_counting();
+    spot_near_blocks b;
+
+    if (spot_near_blocks_take(&host, &a, &b, (spot_some_rows){ NULL, NULL, n }, d, k)) spot_forget(&host);
+    return a.peak + (size_t)DEVICE_ROWS * ((size_t)d + 2 * (size_t)k + 64) * sizeof(float);
+}
+
 /* ---- new rows ---- */
 
 spot_status spot_vote_fit(spot_ctx *c, spot_fit *f, const float *feature, int n, int d, const uint8_t *member, int slices,

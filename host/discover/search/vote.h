@@ -16,6 +16,9 @@ int spot_voters(int n, int asked);
  * counts. Arrays lie on the host. The same neighbours on every device (gpu_to_gpu) and for any number of threads. */
 spot_status spot_nearest_rows(spot_ctx *c, spot_arena *a, int *nearest, spot_some_rows x, spot_some_rows y, int d, int k);
 
+/* Bytes of scratch, at most, for y.n of n and any x. */
+size_t spot_nearest_bytes(const spot_ctx *c, int n, int d, int k);
+
 /* The fit of a merged finding: the examined rows of a class with their slices; without slices the features alone, which
  * assigns no row. feature (n, d) is borrowed, member (n, slices) copied. `voters` as in spot_proof_options.neighbours. */
 spot_status spot_vote_fit(spot_ctx *c, spot_fit *f, const float *feature, int n, int d, const uint8_t *member, int slices,
