@@ -173,6 +173,7 @@ TEST(no_neighbour_depends_on_what_rules_out)
             const spot_some_rows y = turned ? back : all;
             a = spot_arena_counting();
             CHECK_OK(&c, spot_nearest_rows(&c, &a, NULL, of, y, d, k));
+            assert_true(a.peak <= spot_nearest_bytes(&c, M, d, k));
             CHECK_OK(&c, spot_arena_open(&c, &a, a.peak + 64));
             CHECK_OK(&c, spot_nearest_rows(&c, &a, got, of, y, d, k));
             spot_arena_close(&a);
