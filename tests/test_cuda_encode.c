@@ -8,27 +8,11 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "check_clip.h"
-#include "check_resnet.h"
+#include "check_net.h"
 #include "spotter/encoder.h"
 #include "worlds/picture_batches.h"
 
 enum { SIDE = 32, EACH = 3 * SIDE * SIDE, OUTPUTS = 3, DIM = 128, PICTURES = 7 };
-
-static const char *put_net(void)
-{
-    spot_ctx c = check_ctx(1);
-    const char *path = in_root("net.safetensors");
-    spot_arena a;
-    spot_model m;
-
-    CHECK_OK(&c, spot_arena_open(&c, &a, (size_t)16 << 20));
-    CHECK_OK(&c, spot_model_take(&c, &a, &m, SPOT_ARCH_RESNET18, 16, OUTPUTS));
-    fill_model(&m);
-    CHECK_OK(&c, spot_model_save(&c, path, &m));
-    spot_arena_close(&a);
-    return path;
-}
 
 static spot_encoder *open_net(spot_ctx *c, const char *path)
 {
@@ -56,7 +40,7 @@ TEST_IN_FOLDER(calls_of_any_size_use_one_network)
     static uint8_t rgb[5 * EACH];
     float want[5 * DIM], logit[5 * OUTPUTS], feature[5 * DIM], first[5 * DIM], first_logit[5 * OUTPUTS];
     spot_ctx cpu = check_ctx(1), c;
-    const char *net = put_net();
+    const char *net = put_net(OUTPUTS);
     spot_encoder *e = open_net(&cpu, net);
 
     for (int i = 0; i < 5 * EACH; i++) rgb[i] = (uint8_t)(256 * unit(50, (size_t)i));
@@ -121,7 +105,7 @@ TEST_IN_FOLDER(unreadable_pictures_are_those_of_the_cpu)
         if (i % 4 == 3) put_bytes(path[i], "no picture", 10);
         else put_picture(path[i], i);
     }
-    compare_encoder(put_net(), path);
+    compare_encoder(put_net(OUTPUTS), path);
     compare_encoder(put_model(), path);
 }
 

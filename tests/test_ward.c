@@ -216,7 +216,7 @@ static float *clusters(int n, int d, double scale, double apart, double from, ui
     return x;
 }
 
-/* What fp32 cannot tell apart, hold or square must not change a bit. */
+/* Points that fp32 cannot tell apart, hold or square must not change a bit. */
 TEST(every_bit_is_that_of_plain_rounds)
 {
     static const struct { double scale, apart, from; } cases[] = {

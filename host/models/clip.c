@@ -31,7 +31,7 @@ spot_status spot_clip_describe(spot_ctx *c, spot_clip_info *info, const char *pa
 
 const spot_clip_info *spot_clip_info_of(const spot_clip *clip) { return &clip->info; }
 
-/* By rows of tokens, pictures and bytes of pixels. */
+/* Rows of tokens, pictures and bytes of pixels each bound a block. */
 int spot_clip_block_of(const spot_ctx *c, const spot_clip_info *i)
 {
     int across = i->side / i->patch, block = (c->device ? DEVICE_ROWS : ROWS) / (across * across + 1);

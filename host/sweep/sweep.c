@@ -136,7 +136,7 @@ static spot_status choose_layout(spot_ctx *c, spot_work *w)
 
 /* ---- the waves ---- */
 
-/* Of processes that share the run one trains the base model; the others wait for its file. */
+/* One of the processes that share the run trains the base model; the others wait for its file. */
 static spot_status make_base(spot_ctx *c, spot_work *w)
 {
     sweep *v = w->user;

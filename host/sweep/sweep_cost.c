@@ -89,7 +89,7 @@ static int within(int n, int most) { return n < most ? n : most > 1 ? most : 1; 
 
 /* ECs that a GPU trains at once: two of the paper's (width 64, 224 pixels, batch 256), so that it has work while one model is
  * written to the disk; more where a step is small, because such a step leaves most of the GPU idle, whether or not there
- * are as many threads: a thread waits for its GPU most of the time. How many are best was not measured. */
+ * are as many threads, which are expected to wait for their GPU most of the time. How many are best was not measured. */
 static int trainings_on_gpu(const spot_config *cfg, const spot_source *source)
 {
     enum { PAPERS = 2, MOST = 16 };

@@ -106,7 +106,7 @@ static bool is_binary_stl(const stored *f)
     return f->size == 84 + 50 * (size_t)triangles;
 }
 
-/* Of the formats that may be texts, those of which a file is in UTF-16. glTF is UTF-8 by its standard (mesh_gltf.c). */
+/* Whether a file of a format that may be a text is in UTF-16. glTF is UTF-8 by its standard (mesh_gltf.c). */
 static bool is_wide_text(const stored *f)
 {
     static const char *const ending[] = { ".obj", ".mtl", ".dae", ".fbx", ".ply", ".off", ".stl" };

@@ -74,7 +74,7 @@ typedef struct {
     int other[KNOWN];
 } ward_query;
 
-/* What merging costs at least, if fp32 says that the squared distance is `low`.
+/* The least squared distance of two means, if fp32 says that it is `low`.
  *
  * With means a and b, rounding moves each by at most e = 2^-24 of its length, and the sum of d squares by (d + 3) 2^-24 of
  * itself. The true squared distance D obeys sqrt(D) >= sqrt(low (1 - (d + 8) 2^-23)) - e (|a| + |b|); and since

@@ -20,8 +20,8 @@ typedef struct { const float *patch, *first, *position; int n, count, width; } s
 /* Row r is table[id[r]] + position[place[r]]. The caller has checked id and place. */
 typedef struct { const int *id, *place; const float *table, *position; int rows, width; } spot_word_tokens;
 
-/* Of n pictures of `each` tokens the mean of those from `first` to before `last`. Rows of the result, of that precision, begin
- * `pitch` numbers one behind the other. */
+/* The mean of the tokens from `first` to before `last` of each of n pictures, which have `each` tokens. Rows of the result, in
+ * that precision, begin `pitch` numbers one behind the other. */
 typedef struct { int n, each, first, last, width, pitch; spot_precision precision; } spot_token_mean;
 
 struct spot_tokens_ops {

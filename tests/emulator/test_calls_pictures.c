@@ -3,27 +3,11 @@
  * ctest: heavy */
 #define _GNU_SOURCE   /* setenv */
 #include "call_budget.h"
-#include "check_clip.h"
-#include "check_resnet.h"
+#include "check_net.h"
 #include "shifts/shifts_config.h"
 #include "spotter/encoder.h"
 
 enum { SIDE = 32, SQUARE = 3 * SIDE * SIDE, OUTPUTS = 3, DIM = 128, N = 7, CALLS = 3, EACH = 5 };
-
-static const char *put_net(void)
-{
-    spot_ctx c = check_ctx(1);
-    const char *path = in_root("net.safetensors");
-    spot_arena a;
-    spot_model m;
-
-    CHECK_OK(&c, spot_arena_open(&c, &a, (size_t)16 << 20));
-    CHECK_OK(&c, spot_model_take(&c, &a, &m, SPOT_ARCH_RESNET18, 16, OUTPUTS));
-    fill_model(&m);
-    CHECK_OK(&c, spot_model_save(&c, path, &m));
-    spot_arena_close(&a);
-    return path;
-}
 
 /* Embeds N pictures of CALLS calls. */
 static void embed(spot_ctx *c, const char *model)
@@ -46,7 +30,7 @@ static void embed(spot_ctx *c, const char *model)
 /* A network goes in once, by one copy. A picture is its bytes in and its row out; a call is one recording. */
 TEST_IN_FOLDER(pictures_through_a_resnet)
 {
-    const char *net = put_net();
+    const char *net = put_net(OUTPUTS);
     const spot_emulator_calls *calls;
     spot_ctx c;
 
@@ -85,7 +69,7 @@ TEST_IN_FOLDER(pictures_through_clip)
 TEST_IN_FOLDER(pictures_of_shifts)
 {
     static const char *const folders[] = { "base/ape", "base/bee", "fog/ape", "fog/bee" };
-    const char *net = put_net();
+    const char *net = put_net(OUTPUTS);
     spot_shifts_config *cfg = malloc(sizeof *cfg);
     const spot_shifts_options options = { .place = { .out = in_root("run"), .shards = 1 } };
     const spot_emulator_calls *calls;

@@ -46,7 +46,7 @@ typedef struct {
     uint64_t *key;                     /* (2 n) */
 } scratch;
 
-/* What the device holds; on the CPU x and order are the host's. */
+/* Arrays in the device's memory; on the CPU x and order are the host's. */
 typedef struct {
     spot_arena a;
     float *x, *offset, *best, *near;   /* (n, d), (ROUNDS, groups, d), (ROUNDS, groups), (n, words_at_once) */

@@ -1,6 +1,6 @@
 /* vote.c - see vote.h. The CPU searches by near_blocks.h. On a device the distances are those of map/distance.h, which have the
- * same bits, and only the k nearest of each row come back. Products by a library would be faster there and lose the order of rows
- * that lie close together. 10^5 rows against 10^5 of 512 numbers are 15 TFLOP, 0.6 s on an H200 (predicted). */
+ * same bits, and only the k nearest of each row come back. Products by a library would be faster there and lose the order of
+ * rows that lie close together. 10^5 rows against 10^5 of 512 numbers are 15 TFLOP, 0.6 s on an H200 (predicted). */
 #include "discover/search/vote.h"
 
 #include <limits.h>
@@ -30,7 +30,7 @@ static void gather(float *to, const spot_some_rows *x, int first, int rows, int 
 
 /* ---- on a device ---- */
 
-/* What lies there, and on the host one tile's answer. */
+/* Arrays in the device's memory, and on the host one tile's answer. */
 typedef struct {
     spot_arena there;
     float *y, *x, *far, *near;         /* (y.n, d); of a tile: (rows, d), (rows, y.n), (rows, k) */

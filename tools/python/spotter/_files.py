@@ -5,7 +5,8 @@ import stat
 import time
 from pathlib import Path
 
-# Of write_whole; of libspotter: NAME.HOST-PID-COUNT.tmp. Nobody else gives files such names.
+# write_whole names its files by the first form, libspotter by the second, NAME.HOST-PID-COUNT.tmp. Nobody else gives files
+# such names.
 _OURS = re.compile(r"\..+\.[0-9a-f]{16}\.part|.+\..+-\d+-\d+\.tmp")
 _AN_HOUR = 3600
 
