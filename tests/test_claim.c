@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "study/unit_claim.h"
 #include "study_of_squares.h"
 
 /* A child that computes for long, and is killed; *log: its log. */
@@ -107,6 +108,14 @@ TEST_IN_FOLDER(a_shard_takes_the_units_of_a_slower_one)
     shared = false;
 }
 
+static void write_old(const char *dir, const char *name, const char *text)
+{
+    char command[400];
+
+    snprintf(command, sizeof command, "cd %s/%s/claims && printf '%s' >%s && touch -d '-2 days' %s", root, dir, text, name, name);
+    assert_int_equal(system(command), 0);
+}
+
 /* Units 1 and 8 are claimed by a process of this host that is gone and by one that lives; 9 by one of a host without a log. */
 TEST_IN_FOLDER(a_claim_holds_as_long_as_its_process_lives)
 {
@@ -125,6 +134,9 @@ TEST_IN_FOLDER(a_claim_holds_as_long_as_its_process_lives)
     write_claim("h", 1, gone, host);
     write_claim("h", 8, lives, host);
     write_claim("h", 9, 1, "far");
+    write_old("h", "n-notes", "1 far 2\n");                                    /* no name of a claim */
+    write_old("h", "n-000103", "of mine\n");                                   /* a claim's name with other contents */
+    write_old("h", "n-000104", "");
     assert_int_equal(run(&c, &w, "h", &g, 0, 1), SPOT_OK);
     assert_int_equal(w.done, 9);
     assert_int_not_equal(access(in_root("h/segments/000/n-000008.json"), F_OK), 0);
@@ -134,6 +146,27 @@ TEST_IN_FOLDER(a_claim_holds_as_long_as_its_process_lives)
     assert_int_equal(run(&c, &w, "h", &g, 0, 1), SPOT_OK);
     assert_int_equal(w.already, 9);
     assert_int_equal(w.done, 1);
-    assert_int_not_equal(access(in_root("h/claims"), F_OK), 0);
+    assert_int_equal(lines_with("", "h/claims/n-notes"), 1);
+    assert_int_equal(lines_with("", "h/claims/n-000103"), 1);
+    assert_int_equal(lines_with("", "h/claims/*"), 2);                         /* the empty one is old, and gone */
+    shared = false;
+}
+
+/* A process that ends removes the folder of claims before another one claims its next unit. */
+TEST_IN_FOLDER(a_claim_makes_its_folder_where_it_is_gone)
+{
+    const config g = { NULL, 12, 1 };
+    spot_ctx c = check_ctx(1);
+    bool mine = false;
+    spot_work w;
+
+    shared = true;
+    assert_int_equal(run(&c, &w, "g", &g, 0, 1), SPOT_OK);
+    assert_int_not_equal(access(in_root("g/claims"), F_OK), 0);
+    assert_int_equal(spot_unit_claim(&c, &w, 3, &mine), SPOT_OK);
+    assert_true(mine && !access(in_root("g/claims/n-000003"), F_OK));
+    spot_unit_release(&w, 3);
+    spot_unit_claims_close(&c, &w);
+    assert_int_not_equal(access(in_root("g/claims"), F_OK), 0);
     shared = false;
 }

@@ -157,7 +157,7 @@ until [ "$(find "$dir/orphans/logs" -name '*.jsonl' 2>/dev/null | wc -l)" = 2 ];
 kill -KILL $pid; wait $pid 2>/dev/null
 start=$(now)
 until [ "$(cat "$dir/orphans/logs/"* | grep -c '"status":"STOPPED"')" = 2 ]; do
-    [ "$(ms "$start")" -lt 30000 ] || { fail "processes outlive the one that began them"; break; }
+    [ "$(ms "$start")" -lt 30000 ] || { fail "processes outlive the one that began them: $(tail -n 2 "$dir"/orphans/logs/* "$dir/out")"; break; }
     sleep 0.1
 done
 for gpus in 0,0 0,x 9; do

@@ -21,7 +21,7 @@ void        spot_unit_release(const spot_work *w, int unit);
 /* Waits until no living process holds the unit, and claims it then. SPOT_STOPPED when the stop flag is set. */
 spot_status spot_unit_wait(spot_ctx *c, const spot_work *w, int unit);
 
-/* Removes the claims of dead processes, and DIR/claims where it is empty then. */
+/* Removes the claims of dead processes, and DIR/claims where it is empty then. A file that is no claim stays. */
 void spot_unit_claims_close(spot_ctx *c, const spot_work *w);
 
 #endif

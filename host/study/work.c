@@ -411,7 +411,7 @@ spot_status spot_work_run(spot_ctx *c, spot_work *w)
     if (!w->log) w->log = &own;
     spot_run_log_open(c, w->log, w->place.out, w->place.shard, w->place.shards);
     s = run_all(c, w);
-    spot_unit_claims_close(c, w);
+    if (w->place.shared) spot_unit_claims_close(c, w);
     if (s == SPOT_STOPPED) s = check_starts(c, w);
     spot_run_log_end(w->log, s, spot_clock() - w->since, s ? spot_message(c, s) : NULL);
     spot_run_log_close(w->log);
