@@ -49,6 +49,13 @@ template <typename T> static __device__ inline void spot_store(T *to, const floa
     *(uint4 *)to = u.word;
 }
 
+/* N constants of a thread's channels, in as few loads as their 16 bytes allow. A kernel reads them before its loop: inside it
+ * the compiler would load each again for each place, because a tensor that the loop writes may overlap them. */
+template <int N> static __device__ inline void spot_load_constants(float *v, const float *from)
+{
+    for (int j = 0; j < N; j += spot_lanes<float>::N) spot_load(v + j, from + j);
+}
+
 /* Four numbers as they lie in memory: 16 bytes of floats, 8 of bf16. A thread that keeps sums per channel owns four channels
  * rather than spot_lanes<T>::N, so that the sums of bf16 fit into its registers. `from` is aligned to the four numbers. */
 template <typename T> struct spot_four;

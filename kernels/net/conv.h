@@ -19,7 +19,7 @@
  * spot_conv_planes makes the input of a network from pixels. Sums are fp32 for every type of activation. Weights are packed,
  * in an order that only pack and unpack know; with train the CPU's have as many numbers as (co, ci, k, k). A convolution reads
  * them in the type of the activations. Learned weights have an fp32 copy (spot_optim_step rounds it) and fp32 gradients. bias
- * is fp32.
+ * is fp32, and begins at a multiple of 16 bytes on a GPU.
  *
  * A batch is `lanes` pieces of rows/lanes images. One thread computes a piece; the weight gradients of the pieces are added
  * in lane order. Same bits for any number of threads (run_to_run). A call may take fewer rows than the plan has, in whole

@@ -1,20 +1,22 @@
 /* conv_finish.cu - a pass by a plan of cuDNN, and the work that the plan leaves: summands and ReLU. */
 #include "net/conv.cuh"
 
-/* y = relu(y + bias + other): grid (ceil(groups of channels / 256)). */
+/* y = relu(y + bias + other): grid (ceil(groups of channels / 256)). A group's channels lie side by side in the bias, too,
+ * because co is a multiple of 16. */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) finish_kernel(T *y, const float *bias, const T *other, size_t groups, int co,
                                                                 bool relu)
 {
     constexpr int N = spot_lanes<T>::N;
     size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    float v[N], add[N] = { 0 };
+    float v[N], own[N], add[N] = { 0 };
 
     if (i >= groups) return;
+    spot_load_constants<N>(own, bias + i % (co / N) * N);
     spot_load(v, y + i * N);
     if (other) spot_load(add, other + i * N);
     for (int j = 0; j < N; j++) {
-        v[j] += bias[(i * N + j) % co] + add[j];
+        v[j] += own[j] + add[j];
         if (relu && v[j] <= 0) v[j] = 0;
     }
     spot_store(y + i * N, v);

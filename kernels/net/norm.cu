@@ -59,31 +59,44 @@ static __global__ void __launch_bounds__(THREADS) fixed_kernel(spot_norm l, int 
     l.shift[ch] = (float)(l.bias[ch] - l.running_mean[ch] * k);
 }
 
+/* What apply_kernel adds to bn(y): other is nothing, a tensor as it is, or bn of one. */
+enum { NOTHING, TENSOR, NORMED };
+
+template <typename T> struct apply_args {
+    T *out;
+    const T *y, *other;
+    const float *scale, *shift, *scale2, *shift2;
+};
+
 /* grid (ceil(places / 128), groups / 8); places of all rows; 0 is written from place `live` on */
-template <typename T>
-static __global__ void __launch_bounds__(THREADS) apply_kernel(T *out, const T *y, const T *other, const float *scale,
-                                                               const float *shift, const float *scale2,
-                                                               const float *shift2, size_t places, size_t live,
-                                                               int channels)
+template <typename T, int ADDED>
+static __global__ void __launch_bounds__(THREADS) apply_kernel(apply_args<T> a, size_t places, size_t live, int channels)
 {
     constexpr int N = spot_lanes<T>::N;
     int ch = own_channel<T>();
+    float scale[N], shift[N], scale2[N], shift2[N];
 
     if (ch >= channels) return;
+    spot_load_constants<N>(scale, a.scale + ch);
+    spot_load_constants<N>(shift, a.shift + ch);
+    if (ADDED == NORMED) {
+        spot_load_constants<N>(scale2, a.scale2 + ch);
+        spot_load_constants<N>(shift2, a.shift2 + ch);
+    }
     for (int t = 0; t < TURNS; t++) {
         size_t i = ((size_t)blockIdx.x * TURNS + t) * HIGH + threadIdx.x / WIDE, at = i * channels + ch;
         float v[N] = { 0 }, r[N];
         if (i >= places) return;
         if (i < live) {
-            spot_load(v, y + at);
-            if (other) spot_load(r, other + at);
+            spot_load(v, a.y + at);
+            if (ADDED != NOTHING) spot_load(r, a.other + at);
             for (int j = 0; j < N; j++) {
-                v[j] = v[j] * scale[ch + j] + shift[ch + j];
-                if (other) v[j] += scale2 ? r[j] * scale2[ch + j] + shift2[ch + j] : r[j];
+                v[j] = v[j] * scale[j] + shift[j];
+                if (ADDED != NOTHING) v[j] += ADDED == NORMED ? r[j] * scale2[j] + shift2[j] : r[j];
                 v[j] = keep(v[j], above_zero(v[j]));
             }
         }
-        spot_store(out + at, v);
+        spot_store(a.out + at, v);
     }
 }
 
@@ -97,15 +110,18 @@ template <int N> static __device__ inline void store_bytes(unsigned char *to, co
 
 /* grid (ceil(windows / 128), groups / 8); windows of all rows. The nine pixels are in norm.c's order. */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) pool_kernel(T *out, unsigned char *which, const T *y, const float *scale,
-                                                              const float *shift, unsigned windows, unsigned live,
+static __global__ void __launch_bounds__(THREADS) pool_kernel(T *out, unsigned char *which, const T *y, const float *scales,
+                                                              const float *shifts, unsigned windows, unsigned live,
                                                               unsigned size, int channels)
 {
     constexpr int N = spot_lanes<T>::N;
     int ch = own_channel<T>();
     unsigned side = size / 2;
+    float scale[N], shift[N];
 
     if (ch >= channels) return;
+    spot_load_constants<N>(scale, scales + ch);
+    spot_load_constants<N>(shift, shifts + ch);
     for (int t = 0; t < TURNS; t++) {
         unsigned w = (blockIdx.x * TURNS + t) * HIGH + threadIdx.x / WIDE, line = w / side, row = line / side;
         int oy = line - row * side, ox = w - line * side, first[N];
@@ -117,7 +133,7 @@ static __global__ void __launch_bounds__(THREADS) pool_kernel(T *out, unsigned c
             if (py < 0 || py >= (int)size || px < 0 || px >= (int)size) continue;
             spot_load(v, y + ((size_t)(row * size + py) * size + px) * channels + ch);
             for (int j = 0; j < N; j++) {
-                float z = v[j] * scale[ch + j] + shift[ch + j];
+                float z = v[j] * scale[j] + shift[j];
                 bool better = z > best[j] || z != z;             /* a NaN counts as the largest */
                 best[j] = better ? z : best[j];
                 first[j] = better ? k : first[j];
@@ -155,10 +171,13 @@ template <typename T>
 static void launch_apply(cudaStream_t stream, T *out, const T *y, const spot_norm *l, const T *other, const spot_norm *l2,
                          spot_plane p)
 {
-    size_t places = pixels_of(p.rows, p);
+    const size_t places = pixels_of(p.rows, p), live = pixels_of(p.live, p);
+    const dim3 grid = every_place<T>(places, p.channels);
+    const apply_args<T> a = { out, y, other, l->scale, l->shift, l2 ? l2->scale : NULL, l2 ? l2->shift : NULL };
 
-    SPOT_LAUNCH(apply_kernel<T>, every_place<T>(places, p.channels), THREADS, 0, stream, out, y, other, l->scale, l->shift,
-                l2 ? l2->scale : NULL, l2 ? l2->shift : NULL, places, pixels_of(p.live, p), p.channels);
+    if (!other)  SPOT_LAUNCH((apply_kernel<T, NOTHING>), grid, THREADS, 0, stream, a, places, live, p.channels);
+    else if (l2) SPOT_LAUNCH((apply_kernel<T, NORMED>), grid, THREADS, 0, stream, a, places, live, p.channels);
+    else         SPOT_LAUNCH((apply_kernel<T, TENSOR>), grid, THREADS, 0, stream, a, places, live, p.channels);
 }
 
 static spot_status apply_cuda(spot_ctx *c, void *out, const void *y, const spot_norm *l, const void *other,

@@ -32,10 +32,16 @@ static __global__ void __launch_bounds__(THREADS, 3) back_sums_kernel(spot_norm 
     SPOT_SHARED(double, total, N * ROWS * COLUMN);
     int ch = sums_channel(), summed = 0;
     size_t end = sums_end(&k);
-    float sum[N][OWN] = { { 0 } };
+    float sum[N][OWN] = { { 0 } }, mean[OWN], mean2[OWN], scale[OWN], shift[OWN];
     double all[N];
 
     clear_sums<N>(total);
+    if (ch < k.channels) {
+        spot_load_constants<OWN>(mean, b.mean + ch);
+        if (DUAL) spot_load_constants<OWN>(mean2, b.mean2 + ch);
+        if (!JOIN) spot_load_constants<OWN>(scale, b.scale + ch);
+        if (!JOIN) spot_load_constants<OWN>(shift, b.shift + ch);
+    }
     for (size_t i = sums_first(&k); ch < k.channels && i < end; i += TURN * ROWS) {
         back_loads<T, TURN> in;
         for (int t = 0; t < TURN; t++) {
@@ -54,12 +60,12 @@ static __global__ void __launch_bounds__(THREADS, 3) back_sums_kernel(spot_norm 
             spot_widen_four(y, in.y[t]);
             if (JOIN) spot_widen_four(v, in.out[t]);
             for (int j = 0; j < OWN; j++) {
-                dz[j] = keep(dz[j], above_zero(JOIN ? v[j] : y[j] * b.scale[ch + j] + b.shift[ch + j]));
+                dz[j] = keep(dz[j], above_zero(JOIN ? v[j] : y[j] * scale[j] + shift[j]));
                 sum[0][j] += dz[j];
-                sum[1][j] += dz[j] * (y[j] - b.mean[ch + j]);
+                sum[1][j] += dz[j] * (y[j] - mean[j]);
             }
             if (DUAL) spot_widen_four(v, in.y2[t]);
-            for (int j = 0; DUAL && j < OWN; j++) sum[N - 1][j] += dz[j] * (v[j] - b.mean2[ch + j]);
+            for (int j = 0; DUAL && j < OWN; j++) sum[N - 1][j] += dz[j] * (v[j] - mean2[j]);
             if (JOIN) spot_store_four(b.dz + (i + t * ROWS) * k.channels + ch, dz);
         }
         summed += TURN;
@@ -71,42 +77,61 @@ static __global__ void __launch_bounds__(THREADS, 3) back_sums_kernel(spot_norm 
     if (DUAL) finish_back(l2, slope + 3 * k.channels, all[0], all[N - 1], (double)k.places, k.channels, ch);
 }
 
-/* A layer's gradient without a * dz. */
-static __device__ inline float rest(const float *slope, const float *mean, float y, int channels, int ch)
+/* The slopes (3, channels) and the means of a layer, of the N channels of a thread. */
+template <int N> struct slopes { float dz[N], y[N], one[N], mean[N]; };
+
+template <int N>
+static __device__ inline void load_slopes(slopes<N> *s, const float *slope, const float *mean, int channels, int ch)
 {
-    return slope[channels + ch] * (y - mean[ch]) + slope[2 * channels + ch];
+    spot_load_constants<N>(s->dz, slope + ch);
+    spot_load_constants<N>(s->y, slope + channels + ch);
+    spot_load_constants<N>(s->one, slope + 2 * channels + ch);
+    spot_load_constants<N>(s->mean, mean + ch);
 }
 
-/* Grid as apply_kernel. slope: first of y, then of y2. */
-template <typename T>
+/* A layer's gradient without a * dz. */
+template <int N> static __device__ inline float rest(const slopes<N> *s, float y, int j)
+{
+    return s->y[j] * (y - s->mean[j]) + s->one[j];
+}
+
+/* Grid as apply_kernel. slope: first of y, then of y2. JOIN: dz is given. */
+template <typename T, bool JOIN, bool DUAL>
 static __global__ void __launch_bounds__(THREADS) back_kernel(back_args<T> b, const float *slope, size_t places,
                                                               size_t live, int channels)
 {
     constexpr int N = spot_lanes<T>::N;
-    const float *slope2 = slope + 3 * channels;
     int ch = own_channel<T>();
+    slopes<N> s, s2;
+    float scale[N], shift[N];
 
     if (ch >= channels) return;
+    load_slopes(&s, slope, b.mean, channels, ch);
+    if (DUAL) load_slopes(&s2, slope + 3 * channels, b.mean2, channels, ch);
+    if (!JOIN) {
+        spot_load_constants<N>(scale, b.scale + ch);
+        spot_load_constants<N>(shift, b.shift + ch);
+    }
     for (int t = 0; t < TURNS; t++) {
         size_t i = ((size_t)blockIdx.x * TURNS + t) * HIGH + threadIdx.x / WIDE, at = i * channels + ch;
-        float dz[N] = { 0 }, db[N], y[N] = { 0 }, y2[N] = { 0 };
+        float dz[N] = { 0 }, db[N] = { 0 }, y[N] = { 0 }, y2[N] = { 0 };
         if (i >= places) return;
         if (i < live) {
             spot_load(y, b.y + at);
-            spot_load(dz, b.dz ? b.dz + at : b.da + at);
-            if (!b.dz && b.db) spot_load(db, b.db + at);
-            if (b.y2) spot_load(y2, b.y2 + at);
+            spot_load(dz, JOIN ? b.dz + at : b.da + at);
+            if (!JOIN && b.db) spot_load(db, b.db + at);
+            if (DUAL) spot_load(y2, b.y2 + at);
             for (int j = 0; j < N; j++) {
-                if (!b.dz && b.db) dz[j] += db[j];
-                if (!b.dz) dz[j] = keep(dz[j], above_zero(y[j] * b.scale[ch + j] + b.shift[ch + j]));
-                y[j] = slope[ch + j] * dz[j] + rest(slope, b.mean, y[j], channels, ch + j);
-                if (b.y2) y2[j] = slope2[ch + j] * dz[j] + rest(slope2, b.mean2, y2[j], channels, ch + j);
+                if (!JOIN && b.db) dz[j] += db[j];
+                if (!JOIN) dz[j] = keep(dz[j], above_zero(y[j] * scale[j] + shift[j]));
+                y[j] = s.dz[j] * dz[j] + rest(&s, y[j], j);
+                if (DUAL) y2[j] = s2.dz[j] * dz[j] + rest(&s2, y2[j], j);
             }
-        } else if (b.dz) {
+        } else if (JOIN) {
             spot_store(b.dz + at, dz);
         }
         spot_store(b.y + at, y);
-        if (b.y2) spot_store(b.y2 + at, y2);
+        if (DUAL) spot_store(b.y2 + at, y2);
     }
 }
 
@@ -165,7 +190,7 @@ static __global__ void __launch_bounds__(THREADS, 3) pool_sums_kernel(spot_norm 
         size_t at = (size_t)w * k.channels + ch;
         unsigned line = w / side, row = line / side, from = *(const unsigned *)(which + at);
         int top = 2 * (line - row * side) - 1, left = 2 * (w - line * side) - 1;
-        float dz[OWN], v[OWN], best[OWN] = { 0 };
+        float dz[OWN], v[OWN], mean[OWN], best[OWN] = { 0 };
         window_gradient_four(dz, da, db, out, at);
         for (int place = 0; place < 9; place++) {
             int py = top + place / 3, px = left + place % 3;
@@ -173,9 +198,10 @@ static __global__ void __launch_bounds__(THREADS, 3) pool_sums_kernel(spot_norm 
             spot_widen_four(v, spot_load_four(y + ((size_t)(row * size + py) * size + px) * k.channels + ch));
             for (int j = 0; j < OWN; j++) best[j] = (from >> 8 * j & 255) == (unsigned)place ? v[j] : best[j];
         }
+        spot_load_constants<OWN>(mean, l.mean + ch);     /* beside ten loads of a window; kept, it would cost a block */
         for (int j = 0; j < OWN; j++) {
             sum[0][j] += dz[j];
-            sum[1][j] += dz[j] * (best[j] - l.mean[ch + j]);
+            sum[1][j] += dz[j] * (best[j] - mean[j]);
         }
         if (++summed % SHORT == 0) flush_sums<2>(total, sum);
     }
@@ -193,8 +219,10 @@ static __global__ void __launch_bounds__(THREADS) pool_back_kernel(T *y, const T
     constexpr int N = spot_lanes<T>::N;
     int ch = own_channel<T>();
     unsigned side = size / 2;
+    slopes<N> s;
 
     if (ch >= channels) return;
+    load_slopes(&s, slope, mean, channels, ch);
     for (int t = 0; t < TURNS; t++) {
         unsigned i = (blockIdx.x * TURNS + t) * HIGH + threadIdx.x / WIDE, line = i / size, row = line / size;
         unsigned py = line - row * size, px = i - line * size;
@@ -204,7 +232,7 @@ static __global__ void __launch_bounds__(THREADS) pool_back_kernel(T *y, const T
         if (i >= places) return;
         if (i < live) {
             spot_load(v, y + own);
-            for (int j = 0; j < N; j++) v[j] = rest(slope, mean, v[j], channels, ch + j);
+            for (int j = 0; j < N; j++) v[j] = rest(&s, v[j], j);
             for (unsigned oy = py / 2; oy <= (py + 1) / 2 && oy < side; oy++)
                 for (unsigned ox = px / 2; ox <= (px + 1) / 2 && ox < side; ox++) {
                     size_t at = ((size_t)(row * side + oy) * side + ox) * channels + ch;
@@ -212,7 +240,7 @@ static __global__ void __launch_bounds__(THREADS) pool_back_kernel(T *y, const T
                     load_bytes<N>(from, which + at);
                     window_gradient(dz, da, db, out, at);
                     for (int j = 0; j < N; j++)
-                        if (from[j] == place) v[j] += slope[ch + j] * dz[j];
+                        if (from[j] == place) v[j] += s.dz[j] * dz[j];
                 }
         }
         spot_store(y + own, v);
@@ -224,20 +252,23 @@ static inline float *slopes_of(const tiling *k) { return (float *)(k->partial + 
 
 template <typename T> static void launch_back(cudaStream_t stream, const spot_norm_back *b, spot_plane p, tiling k)
 {
-    size_t places = pixels_of(p.rows, p);
+    const size_t places = pixels_of(p.rows, p);
+    const dim3 sums = sums_grid(&k), grid = every_place<T>(places, p.channels);
+    const spot_norm l = *b->a, l2 = b->b ? *b->b : l;
     float *slope = slopes_of(&k);
-    spot_norm l2 = b->b ? *b->b : *b->a;
     back_args<T> a = { (const T *)b->da, (const T *)b->db, (const T *)b->out, (T *)b->dz, (T *)b->y, (T *)b->y2,
-                       b->a->scale, b->a->shift, b->a->mean, l2.mean };
+                       l.scale, l.shift, l.mean, l2.mean };
 
-    if (b->b)
-        SPOT_LAUNCH((back_sums_kernel<T, true, true>), sums_grid(&k), THREADS, 0, stream, *b->a, l2, a, slope, k);
-    else if (b->out)
-        SPOT_LAUNCH((back_sums_kernel<T, true, false>), sums_grid(&k), THREADS, 0, stream, *b->a, l2, a, slope, k);
-    else
-        SPOT_LAUNCH((back_sums_kernel<T, false, false>), sums_grid(&k), THREADS, 0, stream, *b->a, l2, a, slope, k);
-    SPOT_LAUNCH(back_kernel<T>, every_place<T>(places, p.channels), THREADS, 0, stream, a, slope, places, k.places,
-                p.channels);
+    if (b->b) {
+        SPOT_LAUNCH((back_sums_kernel<T, true, true>), sums, THREADS, 0, stream, l, l2, a, slope, k);
+        SPOT_LAUNCH((back_kernel<T, true, true>), grid, THREADS, 0, stream, a, slope, places, k.places, p.channels);
+    } else if (b->out) {
+        SPOT_LAUNCH((back_sums_kernel<T, true, false>), sums, THREADS, 0, stream, l, l2, a, slope, k);
+        SPOT_LAUNCH((back_kernel<T, true, false>), grid, THREADS, 0, stream, a, slope, places, k.places, p.channels);
+    } else {
+        SPOT_LAUNCH((back_sums_kernel<T, false, false>), sums, THREADS, 0, stream, l, l2, a, slope, k);
+        SPOT_LAUNCH((back_kernel<T, false, false>), grid, THREADS, 0, stream, a, slope, places, k.places, p.channels);
+    }
 }
 
 spot_status spot_norm_back_cuda(spot_ctx *c, const spot_norm_back *b, spot_plane p, void *scratch)
