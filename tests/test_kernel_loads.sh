@@ -22,6 +22,7 @@ ptx = """.visible .entry one(
 }
 """
 assert k.loads_of(ptx) == {"one": 2, "two": 1}, k.loads_of(ptx)
+assert len(k.WIDE_SUM.findall("atom.shared.add.u64 %rd1, [%r1], %rd2; atom.shared.add.u32 %r3, [%r1], 1;")) == 1
 assert k.compare({"a": 12}, {"a": 10}) == ([], [])
 assert k.compare({"a": 13}, {"a": 10})[0] == ["a: 13 scalar loads, not 10"]
 assert k.compare({"a": 9, "b": 1}, {"a": 10})[0] == ["b: is not in the budget"]

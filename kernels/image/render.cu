@@ -2,9 +2,10 @@
  * by its thread, or by its block where there are many; a pixel is shaded by a thread. A sample's key is the depth and, behind
  * it, the triangle, so that the greatest key is the nearest triangle and, of equals, the first. */
 #include "core/cuda.cuh"
+#include "core/sums.cuh"
 #include "image/render_scratch.h"
 
-enum { THREADS = 256, FEW = 64, TOGETHER = SPOT_RENDER_TOGETHER };
+enum { THREADS = 256, WARPS = THREADS / SPOT_WARP, FEW = 64, TOGETHER = SPOT_RENDER_TOGETHER, SUMS = SPOT_RENDER_SUMS };
 
 typedef unsigned long long key;
 
@@ -50,30 +51,37 @@ static __device__ void take_sample(key *keys, const spot_render_view *v, const s
     atomicMax(&keys[(size_t)(t->y + y) * v->side + (t->x + x)], key_of(depth, number));
 }
 
-/* A triangle of many samples waits for the block, as long as there is room. */
-static __device__ void take_triangle(key *keys, const spot_render_view *v, const spot_render_body *m, const projected *p,
-                                     projected *large, int *count)
-{
-    const spot_render_triangle t = spot_render_set_up(v->side, p->corner[0], p->corner[1], p->corner[2]);
+/* What the threads of a block fill together. */
+typedef struct {
+    key *keys;
+    const spot_render_view *view;
+    const spot_render_body *body;
+    projected *large;              /* (THREADS): pieces that wait for the block */
+    int *count;                    /* of them, and of those for which there was no room */
+} filling;
 
-    if (!t.wide) return;
+/* Takes a piece of a triangle, or lets it wait for the block where it has many samples. False: there is no room now. */
+static __device__ bool take_piece(const filling *f, const projected *p)
+{
+    const spot_render_triangle t = spot_render_set_up(f->view->side, p->corner[0], p->corner[1], p->corner[2]);
+
+    if (!t.wide) return true;
     if (t.wide * t.high > FEW) {
-        const int place = atomicAdd(count, 1);
-        if (place < THREADS) {
-            large[place] = *p;
-            return;
-        }
+        const int place = atomicAdd(f->count, 1);
+        if (place < THREADS) f->large[place] = *p;
+        return place < THREADS;
     }
     for (int y = 0; y < t.high; y++)
-        for (int x = 0; x < t.wide; x++) take_sample(keys, v, m, &t, p->number, x, y);
+        for (int x = 0; x < t.wide; x++) take_sample(f->keys, f->view, f->body, &t, p->number, x, y);
+    return true;
 }
 
-/* A triangle of which a corner has no projection. */
-static __device__ void take_cut(key *keys, const spot_render_view *v, const spot_render_body *m, int number, projected *large,
-                                int *count)
+/* Takes the pieces, from `first` on, of a triangle of which a corner has no projection. Returns how many are taken now. */
+static __device__ int take_cut(const filling *f, int number, int first)
 {
-    const spot_render_corners c = spot_render_corners_of(m, number);
+    const spot_render_corners c = spot_render_corners_of(f->body, number);
     const spot_render_vertex *corner[3] = { c.a, c.b, c.c };
+    const spot_render_view *v = f->view;
     spot_render_polygon polygon;
 
     polygon.corners = 3;
@@ -82,40 +90,58 @@ static __device__ void take_cut(key *keys, const spot_render_view *v, const spot
         polygon.at[k] = spot_render_place_of(v, p[0], p[1], p[2]);
     }
     spot_render_cut(v, &polygon);
-    for (int i = 1; i + 1 < polygon.corners; i++) {
+    for (int i = first + 1; i + 1 < polygon.corners; i++) {
         const projected p = { { spot_render_project(v, polygon.at[0]), spot_render_project(v, polygon.at[i]),
                                 spot_render_project(v, polygon.at[i + 1]) }, number };
-        take_triangle(keys, v, m, &p, large, count);
+        if (!take_piece(f, &p)) return i - 1;
+    }
+    return SPOT_RENDER_CORNERS;
+}
+
+/* Takes triangle i's pieces from `first` on, as far as there is room. */
+static __device__ int take_triangle(const filling *f, const spot_render_point *point, int i, int first)
+{
+    const spot_render_body *m = f->body;
+    const size_t all_of = m->triangles;
+    const projected p = { { point[m->corner[i]], point[m->corner[all_of + i]], point[m->corner[2 * all_of + i]] }, i };
+
+    if (!(p.corner[0].q > 0 && p.corner[1].q > 0 && p.corner[2].q > 0)) return take_cut(f, i, first);
+    return take_piece(f, &p) ? SPOT_RENDER_CORNERS : 0;
+}
+
+/* The block takes the samples of the pieces that wait. */
+static __device__ void take_large(const filling *f)
+{
+    for (int k = 0; k < min(*f->count, (int)THREADS); k++) {
+        const projected *p = &f->large[k];
+        const spot_render_triangle t = spot_render_set_up(f->view->side, p->corner[0], p->corner[1], p->corner[2]);
+        for (int e = threadIdx.x; e < t.wide * t.high; e += THREADS)
+            take_sample(f->keys, f->view, f->body, &t, p->number, e % t.wide, e / t.wide);
     }
 }
 
-/* grid (ceil(triangles / 256), images): keys (images, side, side), 0 before */
-static __global__ void __launch_bounds__(THREADS) fill_kernel(key *keys, const spot_render_point *point, size_t vertices,
+/* grid (ceil(triangles / 256), images): keys (images, side, side), 0 before. A triangle that is cut may have more pieces than
+ * one, so that all of a block's do not find room at once. Those that do not wait for the next turn. */
+static __global__ void __launch_bounds__(THREADS, 2) fill_kernel(key *keys, const spot_render_point *point, size_t vertices,
                                                               size_t samples, const __grid_constant__ images all)
 {
     SPOT_SHARED(projected, large, THREADS);
     SPOT_SHARED(int, count, 1);
     const int i = blockIdx.x * THREADS + threadIdx.x;
-    const spot_render_body *m = &all.body[blockIdx.y];
-    const spot_render_view *v = &all.view[blockIdx.y];
+    const filling f = { keys + samples * blockIdx.y, &all.view[blockIdx.y], &all.body[blockIdx.y], large, count };
+    int taken = i < f.body->triangles ? 0 : SPOT_RENDER_CORNERS;
+    bool more;
 
-    if ((int)blockIdx.x * THREADS >= m->triangles) return;
-    keys += samples * blockIdx.y, point += vertices * blockIdx.y;
-    if (threadIdx.x == 0) *count = 0;
-    __syncthreads();
-    if (i < m->triangles) {
-        const size_t all_of = m->triangles;
-        const projected p = { { point[m->corner[i]], point[m->corner[all_of + i]], point[m->corner[2 * all_of + i]] }, i };
-        if (p.corner[0].q > 0 && p.corner[1].q > 0 && p.corner[2].q > 0) take_triangle(keys, v, m, &p, large, count);
-        else                                                             take_cut(keys, v, m, i, large, count);
-    }
-    __syncthreads();
-    for (int k = 0; k < min(*count, (int)THREADS); k++) {
-        const projected *p = &large[k];
-        const spot_render_triangle t = spot_render_set_up(v->side, p->corner[0], p->corner[1], p->corner[2]);
-        for (int e = threadIdx.x; e < t.wide * t.high; e += THREADS)
-            take_sample(keys, v, m, &t, p->number, e % t.wide, e / t.wide);
-    }
+    if ((int)blockIdx.x * THREADS >= f.body->triangles) return;
+    do {
+        if (threadIdx.x == 0) *count = 0;
+        __syncthreads();
+        if (taken < SPOT_RENDER_CORNERS) taken = take_triangle(&f, point + vertices * blockIdx.y, i, taken);
+        __syncthreads();
+        take_large(&f);
+        more = *count > THREADS;
+        __syncthreads();
+    } while (more);
 }
 
 /* -- pixels -------------------------------------------------------------------------------------------------------------- */
@@ -193,33 +219,53 @@ static __device__ void put_pixel(const outputs *o, size_t at, const spot_render_
     if (o->depth) o->depth[at] = p->covered ? 1 / p->near : 0;
 }
 
+/* Puts a warp's sum of numbers, which fits into T, into row `which` of sum (rows, WARPS). It is put and not added, because an
+ * addition of 64 bits to shared memory is a loop of a lane at a time. Whole numbers have the same sum in any order. */
+template <typename T> static __device__ inline void put_sum(key *sum, int which, T own)
+{
+    const T all = spot_warp_sum(own);
+
+    if (threadIdx.x % SPOT_WARP == 0) sum[which * WARPS + threadIdx.x / SPOT_WARP] = all;
+}
+
+static __device__ inline key sum_of_warps(const key *sum, int which)
+{
+    key all = 0;
+
+    for (int w = 0; w < WARPS; w++) all += sum[which * WARPS + w];
+    return all;
+}
+
 /* grid (ceil(pixels / 256), images) */
 static __global__ void __launch_bounds__(THREADS) shade_kernel(const key *keys, size_t samples,
                                                                const __grid_constant__ outputs o,
                                                                const __grid_constant__ images all)
 {
     SPOT_SHARED(float, linear, 256);
-    SPOT_SHARED(key, sum, SPOT_RENDER_SUMS);
+    SPOT_SHARED(key, sum, SUMS * WARPS);
     const spot_render_view *v = &all.view[blockIdx.y];
     const int e = blockIdx.x * THREADS + threadIdx.x, pixels = v->size * v->size, column = e % v->size, row = e / v->size;
+    pixel p = { { 0, 0, 0 }, 0, 0, 0, 0 };
 
     linear[threadIdx.x] = spot_render_linear(threadIdx.x);
-    if (threadIdx.x < SPOT_RENDER_SUMS) sum[threadIdx.x] = 0;
+    if (threadIdx.x < SUMS * WARPS) sum[threadIdx.x] = 0;
     __syncthreads();
     if (e < pixels) {
-        const pixel p = pixel_at(keys + samples * blockIdx.y, v, &all.body[blockIdx.y], linear, column, row);
+        p = pixel_at(keys + samples * blockIdx.y, v, &all.body[blockIdx.y], linear, column, row);
         const uint8_t *ground = v->picture < 0 ? nullptr : o.picture + 3 * ((size_t)pixels * v->picture + e);
         put_pixel(&o, (size_t)pixels * blockIdx.y + e, v, &p, ground, linear);
-        if (p.covered) {
-            atomicAdd(&sum[SPOT_RENDER_COVERED], p.covered);
-            atomicAdd(&sum[SPOT_RENDER_LIGHT], p.light);
-            atomicAdd(&sum[SPOT_RENDER_SQUARE], p.square);
-            if (row == 0 || row == v->size - 1 || column == 0 || column == v->size - 1) atomicAdd(&sum[SPOT_RENDER_BORDER], 1);
-        }
+    }
+    if (__any_sync(~0u, p.covered)) {
+        const bool border = row == 0 || row == v->size - 1 || column == 0 || column == v->size - 1;
+        put_sum<int>(sum, SPOT_RENDER_COVERED, p.covered);
+        put_sum<int>(sum, SPOT_RENDER_BORDER, p.covered && border);
+        put_sum<uint32_t>(sum, SPOT_RENDER_LIGHT, (uint32_t)p.light);       /* at most 32 x 16 x 65,535 */
+        put_sum<key>(sum, SPOT_RENDER_SQUARE, p.square);
     }
     __syncthreads();
-    if (threadIdx.x < SPOT_RENDER_SUMS && sum[threadIdx.x])
-        atomicAdd(&o.sum[SPOT_RENDER_SUMS * blockIdx.y + threadIdx.x], sum[threadIdx.x]);
+    if (threadIdx.x >= SUMS) return;
+    const key all_warps = sum_of_warps(sum, threadIdx.x);
+    if (all_warps) atomicAdd(&o.sum[SUMS * blockIdx.y + threadIdx.x], all_warps);
 }
 
 /* -- facts --------------------------------------------------------------------------------------------------------------- */
@@ -228,18 +274,17 @@ static __global__ void __launch_bounds__(THREADS) shade_kernel(const key *keys, 
 static __global__ void __launch_bounds__(THREADS) ground_kernel(key *ground, const uint8_t *picture, int pixels)
 {
     SPOT_SHARED(float, linear, 256);
-    SPOT_SHARED(key, sum, 1);
+    SPOT_SHARED(key, sum, WARPS);
     const uint8_t *rgb = picture + 3 * (size_t)pixels * blockIdx.x;
     key own = 0;
 
     linear[threadIdx.x] = spot_render_linear(threadIdx.x);
-    if (threadIdx.x == 0) *sum = 0;
     __syncthreads();
     for (int e = threadIdx.x; e < pixels; e += THREADS)
         own += spot_render_luminance(linear[rgb[3 * e]], linear[rgb[3 * e + 1]], linear[rgb[3 * e + 2]]);
-    atomicAdd(sum, own);
+    put_sum<key>(sum, 0, own);
     __syncthreads();
-    if (threadIdx.x == 0) ground[blockIdx.x] = *sum;
+    if (threadIdx.x == 0) ground[blockIdx.x] = sum_of_warps(sum, 0);
 }
 
 /* one block */

@@ -1,13 +1,16 @@
 /* test_traffic.c - the memory traffic of the kernels on the path of a training step, by `spotter bench`'s rows: the bytes that
  * their launches move against those that the row calls necessary, sectors against those of lanes side by side, and conflicts of
- * banks. Prints a table; nothing may be above traffic_budget.txt (budget.h). */
+ * banks. Prints a table; nothing may be above traffic_budget.txt (budget.h). And the requests of a block whose triangles are
+ * cut into more pieces than it has room for. */
 #define _GNU_SOURCE   /* setenv */
 #include <dlfcn.h>
 
 #include "bench.h"
 #include "budget.h"
 #include "check_cuda.h"
+#include "image/render.h"
 #include "net/conv.h"
+#include "op_mesh.h"
 #include "traffic.h"
 
 /* -- bias, summand and ReLU behind a plan that does not fuse them ---------------------------------------------- */
@@ -155,6 +158,82 @@ TEST(traffic_stays_within_its_budget)
     budget_write(&now, getenv("SPOT_TRAFFIC_NOW"));
     if (budget_over(&now, &most))
         fail_msg("figures are above tests/emulator/traffic_budget.txt; SPOT_TRAFFIC_NOW=FILE adds today's");
+}
+
+/* -- triangles of many samples -------------------------------------------------------------------------------- */
+
+enum { SIDE = 128, TRIANGLES = 256 };        /* of one block */
+
+/* 255 triangles of some hundred samples before the camera, and one that the near plane cuts into pieces of thousands. */
+static void open_cut(spot_toy *t)
+{
+    static const float last[9] = { -0.2f, -0.6f, -0.5f, -0.2f, 0.6f, -0.5f, 3, 0.2f, 3 };
+    spot_ctx c = check_ctx(1);
+
+    spot_toy_open(t, TRIANGLES);
+    for (int i = 0; i < TRIANGLES - 1; i++) {
+        const float y = 0.05f * (float)(i % 16 - 8), z = 0.05f * (float)(i / 16 - 8), x = -0.3f - 0.0001f * (float)i;
+        spot_toy_triangle(t, (float[]){ x, y, z, x, y + 0.15f, z, x, y, z + 0.15f }, NULL, NULL, 0);
+    }
+    spot_toy_triangle(t, last, NULL, NULL, 1);
+    CHECK_OK(&c, spot_toy_done(&c, t));
+}
+
+/* mask (SIDE, SIDE), on the host */
+static void draw_cut(spot_ctx *c, const spot_toy *t, uint8_t *mask)
+{
+    spot_render_settings s = spot_render_defaults();
+    const spot_shot shot = { 0, -1, { .value = { [SPOT_CAMERA_DISTANCE] = 1, [SPOT_LAMP_DISTANCE] = 10 } } };
+    spot_render_mesh *mesh;
+    uint8_t *rgb, *seen;
+    spot_arena a;
+
+    s.size = SIDE, s.samples = 1;
+    CHECK_OK(c, spot_render_take(c, &mesh, &t->mesh));
+    CHECK_OK(c, spot_device_take(c, (void **)&rgb, 3 * SIDE * SIDE));
+    CHECK_OK(c, spot_device_take(c, (void **)&seen, SIDE * SIDE));
+    const spot_render_mesh *const all[] = { mesh };
+    const spot_render_call r = { &s, all, 1, NULL, 0, &shot, 1, rgb, seen, NULL, NULL };
+    CHECK_OK(c, spot_arena_open_device(c, &a, spot_render_scratch(c, &r)));
+    CHECK_OK(c, spot_render_draw(c, &a, &r));
+    CHECK_OK(c, spot_device_copy(c, mask, seen, SIDE * SIDE));
+    spot_arena_close(&a);
+    spot_device_give(c, rgb), spot_device_give(c, seen);
+    spot_render_give(c, mesh);
+}
+
+static void take_requests(void *user, const spot_traffic *k)
+{
+    if (strstr(k->name, "fill_kernel")) *(long long *)user += k->requests;
+}
+
+/* The block has room for as many pieces as it has triangles, so that one of the cut triangle's finds none. A thread that took
+ * it alone would make a request for each of its samples. */
+TEST(pieces_without_room_wait_for_the_block)
+{
+    static uint8_t want[SIDE * SIDE], got[SIDE * SIDE];
+    const spot_emulator_traffic *traffic;
+    spot_ctx cpu = check_ctx(1), c;
+    long long requests = 0;
+    int covered = 0;
+    spot_toy t;
+
+    open_cut(&t);
+    draw_cut(&cpu, &t, want);
+    for (int i = 0; i < SIDE * SIDE; i++) covered += want[i] > 0;
+    assert_true(covered > SIDE * SIDE / 4);
+    setenv("SPOT_EMULATOR_TRAFFIC", "1", 1);
+    open_cuda(&c, 0);
+    traffic = dlsym(((const spot_device *)c.device)->library, "spot_emulator_traffic");
+    assert_non_null(traffic);
+    traffic->reset();
+    draw_cut(&c, &t, got);
+    traffic->each(take_requests, &requests);
+    spot_device_close(&c);
+    spot_toy_close(&t);
+    assert_memory_equal(got, want, sizeof want);
+    print_message("  %d covered, %lld requests\n", covered, requests);
+    assert_true(requests > 0 && 2 * requests < covered);
 }
 
 int main(void) { return run_cuda_tests(); }
