@@ -6,7 +6,8 @@ A kernel that reads its constants (of a channel, of a step) one by one beside ea
 before the memory is. Loops are unrolled in PTX, so the count is that of a thread's turn. A kernel may have a fifth more than
 the file says. Fewer are told, for --write to lower the budget.
 
-An integer of 64 bits is added to shared memory in a loop, a lane at a time: no kernel of SUMS may do so."""
+An integer of 64 bits is added to shared memory in a loop, a lane at a time: no kernel of SUMS may do so. No kernel of SINGLE
+may compute in double: what it needs of a power or a root is the same in all its blocks, and the host's."""
 import os
 import re
 import subprocess
@@ -17,14 +18,30 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUDGET = os.environ.get("SPOT_LOADS_BUDGET") or os.path.join(ROOT, "tests/golden/kernel_loads.txt")
 FILES = ["net/norm.cu", "net/norm_back.cu", "net/conv_finish.cu", "net/layernorm.cu", "net/optim.cu"]
 SUMS = ["image/render.cu"]
+SINGLE = [("net/optim.cu", "step_kernel")]
 WIDE_SUM = re.compile(r"\b(?:atom|red)\.shared\S*\.add\.[us]64\s")
 SCALAR = re.compile(r"^\s*(?:@\S+ )?ld\.global(?:\.(?!v\d)\w+)*\.[fsub]32\s", re.M)
 
 
-def loads_of(ptx):
-    """{mangled kernel: its scalar loads} of a text in PTX."""
+def bodies_of(ptx):
+    """{mangled kernel: its instructions} of a text in PTX."""
     parts = re.split(r"^(?:\.visible |\.weak )?\.entry (\w+)", ptx, flags=re.M)
-    return {name: len(SCALAR.findall(body.split("\n}\n")[0])) for name, body in zip(parts[1::2], parts[2::2])}
+    return {name: body.split("\n}\n")[0] for name, body in zip(parts[1::2], parts[2::2])}
+
+
+def loads_of(ptx):
+    """{mangled kernel: its scalar loads}"""
+    return {name: len(SCALAR.findall(body)) for name, body in bodies_of(ptx).items()}
+
+
+def dear_of(file, ptx):
+    """The sentences of what the kernels of SUMS and SINGLE do and should not."""
+    wide = len(WIDE_SUM.findall(ptx)) if file in SUMS else 0
+    said = [f"kernels/{file}: {wide} additions of 64 bits to shared memory; sum in the warp first"] if wide else []
+    for name, body in bodies_of(ptx).items():
+        if any(file == f and kernel in name for f, kernel in SINGLE) and ".f64" in body:
+            said.append(f"kernels/{file} {name}: computes in double")
+    return said
 
 
 def ptx_of(nvcc, generated, file):
@@ -58,17 +75,15 @@ def compare(now, budget):
 
 
 def main(nvcc, generated, *how):
-    now = {}
+    now, ptx = {}, {file: ptx_of(nvcc, generated, file) for file in FILES + SUMS}
     for file in FILES:
-        loads = loads_of(ptx_of(nvcc, generated, file))
+        loads = loads_of(ptx[file])
         now.update({f"kernels/{file} {name}": n for name, n in zip(plain(loads), loads.values())})
     if "--write" in how:
         with open(BUDGET, "w") as f:
             f.writelines(f"{what} {n}\n" for what, n in sorted(now.items()))
     worse, fewer = compare(now, read_budget())
-    for file in SUMS:
-        wide = len(WIDE_SUM.findall(ptx_of(nvcc, generated, file)))
-        worse += [f"kernels/{file}: {wide} additions of 64 bits to shared memory; sum in the warp first"] if wide else []
+    worse += [said for file in ptx for said in dear_of(file, ptx[file])]
     print(*worse, *fewer, sep="\n")
     return bool(worse)
 

@@ -22,7 +22,12 @@ ptx = """.visible .entry one(
 }
 """
 assert k.loads_of(ptx) == {"one": 2, "two": 1}, k.loads_of(ptx)
-assert len(k.WIDE_SUM.findall("atom.shared.add.u64 %rd1, [%r1], %rd2; atom.shared.add.u32 %r3, [%r1], 1;")) == 1
+wide = ".entry x(\n{\n atom.shared.add.u64 %rd1, [%r1], %rd2;\n atom.shared.add.u32 %r3, [%r1], 1;\n}\n"
+said = "kernels/image/render.cu: 1 additions of 64 bits to shared memory; sum in the warp first"
+assert k.dear_of("image/render.cu", wide) == [said]
+double = ".entry _step_kernel(\n{\n sqrt.rn.f64 %fd1, %fd2;\n}\n.entry go_on(\n{\n st.global.f64 [%rd1], %fd2;\n}\n"
+assert k.dear_of("net/optim.cu", double) == ["kernels/net/optim.cu _step_kernel: computes in double"]
+assert k.dear_of("net/norm.cu", wide + double) == []
 assert k.compare({"a": 12}, {"a": 10}) == ([], [])
 assert k.compare({"a": 13}, {"a": 10})[0] == ["a: 13 scalar loads, not 10"]
 assert k.compare({"a": 9, "b": 1}, {"a": 10})[0] == ["b: is not in the budget"]

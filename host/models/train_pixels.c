@@ -28,7 +28,8 @@ typedef struct {
     uint8_t  *rgb;                         /* the step's batch in the memory of c's device, on the CPU drawn[].rgb itself */
     float    *target, *pixels;             /* likewise; (rows, size, size, 3) normalised */
     spot_optim_course course;              /* in that memory */
-    double   *rates, *losses, *loss;       /* (steps) on the host, on the CPU the course's own; (1) of the step */
+    spot_optim_stride *strides;            /* (steps) on the host, on the CPU the course's own */
+    double   *losses, *loss;               /* likewise; (1) of the step */
 } pupil;
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
@@ -44,18 +45,18 @@ static spot_status take_batches(spot_ctx *c, spot_arena *host, pupil *u, size_t 
 
 static spot_status take_course(spot_ctx *c, spot_arena *on, spot_arena *host, pupil *u)
 {
-    double *rates;
+    spot_optim_stride *strides;
 
-    SPOT_TRY(SPOT_TAKE(c, on, rates, u->steps));
+    SPOT_TRY(SPOT_TAKE(c, on, strides, u->steps));
     SPOT_TRY(SPOT_TAKE(c, on, u->course.losses, u->steps));
     SPOT_TRY(SPOT_TAKE(c, on, u->loss, 1));
     SPOT_TRY(SPOT_TAKE(c, on, u->course.made, 1));
     SPOT_TRY(SPOT_TAKE(c, on, u->course.seen, 1));
-    u->course.rates = u->rates = rates;
+    u->course.strides = u->strides = strides;
     u->losses = u->course.losses;
     u->course.loss = u->loss;
     if (!c->device) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(c, host, u->rates, u->steps));
+    SPOT_TRY(SPOT_TAKE(c, host, u->strides, u->steps));
     return SPOT_TAKE(c, host, u->losses, u->steps);
 }
 
@@ -190,7 +191,8 @@ static spot_status judge_epoch(spot_ctx *c, pupil *u, int epoch, double *mean)
         int left = u->how->images - k * size;
         if (!isfinite(u->losses[first + k]))
             return spot_fail(c, SPOT_NUMERIC, "{training.diverged} the loss is %g in epoch %d, step %d, at learning rate %g; a "
-                             "smaller one may help", fabs(u->losses[first + k]), epoch + 1, k + 1, u->rates[first + k]);
+                             "smaller one may help", fabs(u->losses[first + k]), epoch + 1, k + 1,
+                             spot_learning_rate(u->cfg, first + k, u->steps));
         *mean += u->losses[first + k] * (left < size ? left : size) / u->how->images;
     }
     return SPOT_OK;
@@ -226,8 +228,8 @@ static spot_status run_steps(spot_ctx *c, pupil *u, double *losses)
 {
     double mean = NAN;
 
-    for (int i = 0; i < u->steps; i++) u->rates[i] = spot_learning_rate(u->cfg, i, u->steps);
-    if (c->device) SPOT_TRY(spot_device_copy(c, (double *)u->course.rates, u->rates, (size_t)u->steps * sizeof *u->rates));
+    spot_fill_strides(u->strides, u->cfg, u->steps);
+    if (c->device) SPOT_TRY(spot_device_copy(c, (void *)u->course.strides, u->strides, (size_t)u->steps * sizeof *u->strides));
     SPOT_TRY(spot_device_clear(c, u->course.made, sizeof *u->course.made));
     SPOT_TRY(spot_device_clear(c, u->course.seen, sizeof *u->course.seen));
     if (u->how->fgsm > 0) SPOT_TRY(spot_adversary_start(c, &u->foe, &u->net));

@@ -35,6 +35,13 @@ spot_optim_rule spot_optim_rule_of(const spot_model_config *cfg)
                               .beta2 = cfg->optimizer == SPOT_RMSPROP ? 0.99 : 0.999 };
 }
 
+void spot_fill_strides(spot_optim_stride *to, const spot_model_config *cfg, int steps)
+{
+    const spot_optim_rule rule = spot_optim_rule_of(cfg);
+
+    for (int i = 0; i < steps; i++) to[i] = spot_optim_stride_of(&rule, spot_learning_rate(cfg, i, steps), i + 1);
+}
+
 spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int outputs)
 {
     return (spot_net_shape){ .arch = cfg->arch, .width = cfg->width, .outputs = outputs, .size = size, .lanes = cfg->lanes,
@@ -62,14 +69,14 @@ static spot_status take_val(spot_ctx *c, spot_arena *a, spot_val *v, int images,
 
 static spot_status take_course(spot_ctx *c, spot_arena *a, spot_trainer *t, size_t steps)
 {
-    double *rates;
+    spot_optim_stride *strides;
 
-    SPOT_TRY(SPOT_TAKE(c, a, rates, steps));
+    SPOT_TRY(SPOT_TAKE(c, a, strides, steps));
     SPOT_TRY(SPOT_TAKE(c, a, t->loss, 1));
     SPOT_TRY(SPOT_TAKE(c, a, t->course.losses, steps));
     SPOT_TRY(SPOT_TAKE(c, a, t->course.made, 1));
     SPOT_TRY(SPOT_TAKE(c, a, t->course.seen, 1));
-    t->course.rates = t->rates = rates;
+    t->course.strides = t->strides = strides;
     t->course.loss = t->loss;
     t->course.batch = (uint32_t)t->cfg->batch;
     t->losses = t->course.losses;
@@ -99,7 +106,7 @@ static spot_status take_copies(spot_ctx *c, spot_arena *host, spot_trainer *t, s
 {
     t->here = t->val;
     if (!c->device) return SPOT_OK;
-    SPOT_TRY(SPOT_TAKE(c, host, t->rates, steps));
+    SPOT_TRY(SPOT_TAKE(c, host, t->strides, steps));
     SPOT_TRY(SPOT_TAKE(c, host, t->losses, steps));
     return take_val(c, host, &t->here, t->ec->images[SPOT_VAL], t->ec->targets, t->cfg->batch);
 }
@@ -148,8 +155,8 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
     int val = t->ec->images[SPOT_VAL], steps = t->steps * t->cfg->epochs;
     spot_sample s = { .ec = t->ec, .split = SPOT_VAL, .n = val, .image = t->val.image, .target = t->val.target };
 
-    for (int i = 0; i < steps; i++) t->rates[i] = spot_learning_rate(t->cfg, i, steps);
-    SPOT_TRY(copy_between(c, (double *)t->course.rates, t->rates, (size_t)steps * sizeof *t->rates));
+    spot_fill_strides(t->strides, t->cfg, steps);
+    SPOT_TRY(copy_between(c, (void *)t->course.strides, t->strides, (size_t)steps * sizeof *t->strides));
     SPOT_TRY(spot_device_clear(c, t->course.made, sizeof *t->course.made));
     if (t->robust) SPOT_TRY(spot_adversary_start(c, &t->foe, &t->net));
     if (c->device) SPOT_TRY(spot_device_clear(c, t->order, order_of(c, t) * sizeof *t->order));
@@ -254,12 +261,13 @@ static spot_status run_or_replay_step(spot_ctx *c, spot_trainer *t, int turn, in
 
 static spot_status check_loss(spot_ctx *c, const spot_trainer *t, int epoch, int step)
 {
-    double loss = t->losses[epoch * t->steps + step];
+    const int at = epoch * t->steps + step;
+    double loss = t->losses[at];
 
     if (isfinite(loss)) return SPOT_OK;
+    const double rate = spot_learning_rate(t->cfg, at, t->steps * t->cfg->epochs);
     return spot_fail(c, SPOT_NUMERIC, "{training.diverged} the loss is %g in epoch %d, step %d, at learning rate %g; a smaller "
-                     "model.%slr may help", fabs(loss), epoch + 1, step + 1, t->rates[epoch * t->steps + step],
-                     t->robust ? "robust." : "");
+                     "model.%slr may help", fabs(loss), epoch + 1, step + 1, rate, t->robust ? "robust." : "");
 }
 
 static int images_in_batch(int images, int batch, int k) { return images - k * batch < batch ? images - k * batch : batch; }

@@ -47,7 +47,8 @@ typedef struct {
     float      *best;                     /* (net.state) */
     spot_optim_course course;
     spot_val    val;
-    double     *losses, *rates;           /* course.losses, course.rates and val on the host; on the CPU the same arrays */
+    double     *losses;                   /* course.losses, course.strides and val on the host; on the CPU the same arrays */
+    spot_optim_stride *strides;
     spot_val    here;
     void       *graph[2];                 /* the recorded step on each whole batch; NULL before the recording */
     bool        warm;                     /* a step on a whole batch has run */
@@ -64,6 +65,9 @@ double spot_learning_rate(const spot_model_config *cfg, int step, int steps);
 
 /* cfg's optimizer with the constants that model.h says; the caller adds what belongs to a training. */
 spot_optim_rule spot_optim_rule_of(const spot_model_config *cfg);
+
+/* to (steps): the strides of a training of `steps` steps. */
+void spot_fill_strides(spot_optim_stride *to, const spot_model_config *cfg, int steps);
 
 /* A batch of cfg->batch, padded to whole lanes. */
 spot_net_shape spot_net_shape_of(const spot_model_config *cfg, int size, int outputs);

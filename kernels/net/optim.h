@@ -14,13 +14,18 @@
 #ifndef SPOTTER_OPTIM_H
 #define SPOTTER_OPTIM_H
 
+#include <math.h>
 #include <stdint.h>
 
 #include "core/ops.h"
 
+/* What changes in a rule from step to step: the rate, which Adam divides by 1-b1^t, and Adam's sqrt(1-b2^t). The host computes
+ * them for every device, because a GPU's powers may differ in the last bit. */
+typedef struct { float rate, root; } spot_optim_stride;
+
 /* The state of a step that is recorded once and replayed, in the memory of c's device. */
 typedef struct {
-    const double *rates;                /* (steps): the learning rate of each, from 0 */
+    const spot_optim_stride *strides;   /* (steps), from 0: spot_optim_stride_of */
     const double *loss;                 /* the loss of this step */
     double   *losses;                   /* (steps): receives the loss */
     int      *made;                     /* steps so far; a step adds 1 */
@@ -39,6 +44,17 @@ typedef struct {
     const spot_optim_course *course;    /* replaces lr and t; on the host, read before the step returns. NULL: lr and t */
     void   *rounded;                    /* (count) bf16: p to the nearest, ties to even; may be NULL */
 } spot_optim_rule;
+
+/* Of step t, from 1, whose learning rate is lr. */
+static inline spot_optim_stride spot_optim_stride_of(const spot_optim_rule *r, double lr, int t)
+{
+    spot_optim_stride s = { (float)lr, 1 };
+
+    if (r->kind != SPOT_OPTIM_ADAM) return s;
+    s.rate = (float)(lr / (1 - pow(r->beta1, t)));
+    s.root = (float)sqrt(1 - pow(r->beta2, t));
+    return s;
+}
 
 struct spot_optim_ops {
     spot_status (*step)(spot_ctx *c, float *p, const float *g, float *m, float *v, size_t count,
