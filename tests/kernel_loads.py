@@ -7,7 +7,8 @@ before the memory is. Loops are unrolled in PTX, so the count is that of a threa
 the file says. Fewer are told, for --write to lower the budget.
 
 An integer of 64 bits is added to shared memory in a loop, a lane at a time: no kernel of SUMS may do so. No kernel of SINGLE
-may compute in double: what it needs of a power or a root is the same in all its blocks, and the host's."""
+may compute in double: what it needs of a power or a root is the same in all its blocks, and the host's. No kernel of ROWS may
+divide numbers of 64 bits, each of which is a call of 70 instructions: its block knows its row."""
 import os
 import re
 import subprocess
@@ -19,6 +20,8 @@ BUDGET = os.environ.get("SPOT_LOADS_BUDGET") or os.path.join(ROOT, "tests/golden
 FILES = ["net/norm.cu", "net/norm_back.cu", "net/conv_finish.cu", "net/layernorm.cu", "net/optim.cu"]
 SUMS = ["image/render.cu"]
 SINGLE = [("net/optim.cu", "step_kernel")]
+ROWS = [("net/tokens.cu", kernel) for kernel in ("patches_kernel", "join_kernel", "words_kernel", "pick_kernel")]
+WIDE_DIVISION = re.compile(r"\b(?:div|rem)\.[us]64\s")
 WIDE_SUM = re.compile(r"\b(?:atom|red)\.shared\S*\.add\.[us]64\s")
 SCALAR = re.compile(r"^\s*(?:@\S+ )?ld\.global(?:\.(?!v\d)\w+)*\.[fsub]32\s", re.M)
 
@@ -35,12 +38,15 @@ def loads_of(ptx):
 
 
 def dear_of(file, ptx):
-    """The sentences of what the kernels of SUMS and SINGLE do and should not."""
+    """The sentences of what the kernels of SUMS, SINGLE and ROWS do and should not."""
     wide = len(WIDE_SUM.findall(ptx)) if file in SUMS else 0
     said = [f"kernels/{file}: {wide} additions of 64 bits to shared memory; sum in the warp first"] if wide else []
     for name, body in bodies_of(ptx).items():
-        if any(file == f and kernel in name for f, kernel in SINGLE) and ".f64" in body:
+        among = lambda kernels: any(file == f and kernel in name for f, kernel in kernels)
+        if among(SINGLE) and ".f64" in body:
             said.append(f"kernels/{file} {name}: computes in double")
+        if among(ROWS) and WIDE_DIVISION.search(body):
+            said.append(f"kernels/{file} {name}: divides numbers of 64 bits")
     return said
 
 
@@ -75,7 +81,7 @@ def compare(now, budget):
 
 
 def main(nvcc, generated, *how):
-    now, ptx = {}, {file: ptx_of(nvcc, generated, file) for file in FILES + SUMS}
+    now, ptx = {}, {file: ptx_of(nvcc, generated, file) for file in FILES + SUMS + ["net/tokens.cu"]}
     for file in FILES:
         loads = loads_of(ptx[file])
         now.update({f"kernels/{file} {name}": n for name, n in zip(plain(loads), loads.values())})

@@ -27,6 +27,8 @@ said = "kernels/image/render.cu: 1 additions of 64 bits to shared memory; sum in
 assert k.dear_of("image/render.cu", wide) == [said]
 double = ".entry _step_kernel(\n{\n sqrt.rn.f64 %fd1, %fd2;\n}\n.entry go_on(\n{\n st.global.f64 [%rd1], %fd2;\n}\n"
 assert k.dear_of("net/optim.cu", double) == ["kernels/net/optim.cu _step_kernel: computes in double"]
+divides = ".entry _join_kernel(\n{\n rem.u64 %rd1, %rd2, %rd3;\n rem.u32 %r1, %r2, %r3;\n}\n"
+assert k.dear_of("net/tokens.cu", divides) == ["kernels/net/tokens.cu _join_kernel: divides numbers of 64 bits"]
 assert k.dear_of("net/norm.cu", wide + double) == []
 assert k.compare({"a": 12}, {"a": 10}) == ([], [])
 assert k.compare({"a": 13}, {"a": 10})[0] == ["a: 13 scalar loads, not 10"]

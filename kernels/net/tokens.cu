@@ -1,4 +1,4 @@
-/* tokens.cu - plain kernels, a number to a thread; they take a hundredth of a tower's time. */
+/* tokens.cu - plain kernels, a row to a block: no number needs a division of 64 bits to find its row. */
 #include "core/lanes.cuh"
 #include "core/sums.cuh"
 #include "net/tokens.h"
@@ -8,46 +8,45 @@ enum { THREADS = 256, ROWS = THREADS / SPOT_WARP };
 /* The number that a thread owns. */
 static __device__ size_t own() { return (size_t)blockIdx.x * THREADS + threadIdx.x; }
 
-/* grid (ceil(numbers / 256)): numbers of all patches */
+/* grid (patches of all pictures): a patch to a block, so that only the picture and the place of the patch need large numbers */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) patches_kernel(T *row, const uint8_t *rgb, spot_patches p, size_t numbers)
+static __global__ void __launch_bounds__(THREADS) patches_kernel(T *row, const uint8_t *rgb, spot_patches p)
 {
-    const int across = p.side / p.patch, each = across * across, area = p.patch * p.patch;
-    const size_t e = own(), patch = e / (3 * area);
-    const int k = (int)(e % (3 * area)), channel = k / area, in = k % area, at = (int)(patch % each);
-    const int y = at / across * p.patch + in / p.patch, x = at % across * p.patch + in % p.patch;
+    const unsigned across = p.side / p.patch, each = across * across, area = p.patch * p.patch;
+    const unsigned picture = blockIdx.x / each, at = blockIdx.x % each;
+    const unsigned top = at / across * p.patch, left = at % across * p.patch;
 
-    if (e >= numbers) return;
-    spot_round(row + e, p.value[256 * channel + rgb[((patch / each * p.side + y) * p.side + x) * 3 + channel]]);
+    row += (size_t)blockIdx.x * 3 * area, rgb += ((size_t)picture * p.side + top) * p.side * 3;
+    for (unsigned k = threadIdx.x; k < 3 * area; k += THREADS) {
+        const unsigned channel = k / area, in = k % area, y = in / p.patch, x = left + in % p.patch;
+        spot_round(row + k, p.value[256 * channel + rgb[(y * p.side + x) * 3 + channel]]);
+    }
 }
 
-/* grid (ceil(n (count + 1) width / 256)) */
+/* grid (n (count + 1)): a row to a block, here and in the next two */
 static __global__ void __launch_bounds__(THREADS) join_kernel(float *x, const float *patch, const float *first,
-                                                              const float *position, int count, int width, size_t numbers)
+                                                              const float *position, int count, int width)
 {
-    const size_t e = own(), r = e / width;
-    const int i = (int)(e % width), t = (int)(r % (count + 1));
+    const int picture = blockIdx.x / (count + 1), t = blockIdx.x % (count + 1);
+    const float *from = t ? patch + ((size_t)picture * count + t - 1) * width : first;
 
-    if (e >= numbers) return;
-    x[e] = (t ? patch[(r / (count + 1) * count + t - 1) * width + i] : first[i]) + position[(size_t)t * width + i];
+    x += (size_t)blockIdx.x * width, position += (size_t)t * width;
+    for (int i = threadIdx.x; i < width; i += THREADS) x[i] = from[i] + position[i];
 }
 
-/* grid (ceil(rows width / 256)) */
+/* grid (rows) */
 static __global__ void __launch_bounds__(THREADS) words_kernel(float *x, const int *id, const int *place, const float *table,
-                                                               const float *position, int width, size_t numbers)
+                                                               const float *position, int width)
 {
-    const size_t e = own(), r = e / width, i = e % width;
-
-    if (e < numbers) x[e] = table[(size_t)id[r] * width + i] + position[(size_t)place[r] * width + i];
+    x += (size_t)blockIdx.x * width, table += (size_t)id[blockIdx.x] * width, position += (size_t)place[blockIdx.x] * width;
+    for (int i = threadIdx.x; i < width; i += THREADS) x[i] = table[i] + position[i];
 }
 
-/* grid (ceil(n width / 256)) */
-static __global__ void __launch_bounds__(THREADS) pick_kernel(float *y, const float *x, const int *row, int width,
-                                                              size_t numbers)
+/* grid (n) */
+static __global__ void __launch_bounds__(THREADS) pick_kernel(float *y, const float *x, const int *row, int width)
 {
-    const size_t e = own();
-
-    if (e < numbers) y[e] = x[(size_t)row[e / width] * width + e % width];
+    y += (size_t)blockIdx.x * width, x += (size_t)row[blockIdx.x] * width;
+    for (int i = threadIdx.x; i < width; i += THREADS) y[i] = x[i];
 }
 
 /* grid (ceil(n / 8)): a row to a warp */
@@ -80,45 +79,39 @@ static __global__ void __launch_bounds__(THREADS) mean_kernel(T *y, const float 
 
 static spot_status patches_cuda(spot_ctx *c, void *row, const uint8_t *rgb, const spot_patches *p)
 {
-    const size_t across = p->side / p->patch, numbers = p->n * across * across * 3 * p->patch * p->patch;
-    const dim3 grid(spot_blocks(numbers, THREADS));
+    const size_t across = p->side / p->patch;
+    const dim3 grid((unsigned)(p->n * across * across));
 
     SPOT_TRY(spot_cuda_needs_all(c, "tokens.patches", { { row, "row" }, { rgb, "rgb" }, { p->value, "value" } }));
     if (p->precision == SPOT_BF16)
-        SPOT_LAUNCH(patches_kernel<spot_bf16>, grid, THREADS, 0, spot_cuda_stream(c), (spot_bf16 *)row, rgb, *p, numbers);
+        SPOT_LAUNCH(patches_kernel<spot_bf16>, grid, THREADS, 0, spot_cuda_stream(c), (spot_bf16 *)row, rgb, *p);
     else
-        SPOT_LAUNCH(patches_kernel<float>, grid, THREADS, 0, spot_cuda_stream(c), (float *)row, rgb, *p, numbers);
+        SPOT_LAUNCH(patches_kernel<float>, grid, THREADS, 0, spot_cuda_stream(c), (float *)row, rgb, *p);
     return spot_cuda_launched(c, "tokens.patches of %d pictures of %d pixels", p->n, p->side);
 }
 
 static spot_status join_cuda(spot_ctx *c, float *x, const spot_picture_tokens *t)
 {
-    const size_t numbers = (size_t)t->n * (t->count + 1) * t->width;
-
     SPOT_TRY(spot_cuda_needs_all(c, "tokens.join", { { x, "x" }, { t->patch, "patch" }, { t->first, "first" },
                                                      { t->position, "position" } }));
-    SPOT_LAUNCH(join_kernel, dim3(spot_blocks(numbers, THREADS)), THREADS, 0, spot_cuda_stream(c), x, t->patch, t->first,
-                t->position, t->count, t->width, numbers);
+    SPOT_LAUNCH(join_kernel, dim3((unsigned)t->n * (t->count + 1)), THREADS, 0, spot_cuda_stream(c), x, t->patch, t->first,
+                t->position, t->count, t->width);
     return spot_cuda_launched(c, "tokens.join of %d pictures of %d patches", t->n, t->count);
 }
 
 static spot_status words_cuda(spot_ctx *c, float *x, const spot_word_tokens *t)
 {
-    const size_t numbers = (size_t)t->rows * t->width;
-
     SPOT_TRY(spot_cuda_needs_all(c, "tokens.words", { { x, "x" }, { t->id, "id" }, { t->place, "place" }, { t->table, "table" },
                                                       { t->position, "position" } }));
-    SPOT_LAUNCH(words_kernel, dim3(spot_blocks(numbers, THREADS)), THREADS, 0, spot_cuda_stream(c), x, t->id, t->place,
-                t->table, t->position, t->width, numbers);
+    SPOT_LAUNCH(words_kernel, dim3(t->rows), THREADS, 0, spot_cuda_stream(c), x, t->id, t->place, t->table, t->position,
+                t->width);
     return spot_cuda_launched(c, "tokens.words of %d rows", t->rows);
 }
 
 static spot_status pick_cuda(spot_ctx *c, float *y, const float *x, const int *row, int n, int width)
 {
-    const size_t numbers = (size_t)n * width;
-
     SPOT_TRY(spot_cuda_needs_all(c, "tokens.pick", { { y, "y" }, { x, "x" }, { row, "row" } }));
-    SPOT_LAUNCH(pick_kernel, dim3(spot_blocks(numbers, THREADS)), THREADS, 0, spot_cuda_stream(c), y, x, row, width, numbers);
+    SPOT_LAUNCH(pick_kernel, dim3(n), THREADS, 0, spot_cuda_stream(c), y, x, row, width);
     return spot_cuda_launched(c, "tokens.pick of %d rows", n);
 }
 
