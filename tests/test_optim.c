@@ -95,7 +95,7 @@ TEST(threads_leave_no_trace_and_nan_stays)
     }
 }
 
-/* What is computed for all steps beforehand is what each step computes by itself. */
+/* Strides that are computed for all steps beforehand are those that each step computes by itself. */
 TEST(a_course_has_the_bits_of_its_steps)
 {
     enum { STEPS = 5 };

@@ -51,7 +51,7 @@ static __device__ void take_sample(key *keys, const spot_render_view *v, const s
     atomicMax(&keys[(size_t)(t->y + y) * v->side + (t->x + x)], key_of(depth, number));
 }
 
-/* What the threads of a block fill together. */
+/* The threads of a block fill these together. */
 typedef struct {
     key *keys;
     const spot_render_view *view;

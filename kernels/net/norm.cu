@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(THREADS) fixed_kernel(spot_norm l, int 
     l.shift[ch] = (float)(l.bias[ch] - l.running_mean[ch] * k);
 }
 
-/* What apply_kernel adds to bn(y): other is nothing, a tensor as it is, or bn of one. */
+/* The kinds of what apply_kernel adds to bn(y): nothing, a tensor as it is, or bn of one. */
 enum { NOTHING, TENSOR, NORMED };
 
 template <typename T> struct apply_args {

@@ -19,7 +19,7 @@
 
 #include "core/ops.h"
 
-/* What changes in a rule from step to step: the rate, which Adam divides by 1-b1^t, and Adam's sqrt(1-b2^t). The host computes
+/* Two numbers change from step to step: the rate, which Adam divides by 1-b1^t, and Adam's sqrt(1-b2^t). The host computes
  * them for every device, because a GPU's powers may differ in the last bit. */
 typedef struct { float rate, root; } spot_optim_stride;
 
@@ -45,7 +45,7 @@ typedef struct {
     void   *rounded;                    /* (count) bf16: p to the nearest, ties to even; may be NULL */
 } spot_optim_rule;
 
-/* Of step t, from 1, whose learning rate is lr. */
+/* Returns the stride of step t, from 1, whose learning rate is lr. */
 static inline spot_optim_stride spot_optim_stride_of(const spot_optim_rule *r, double lr, int t)
 {
     spot_optim_stride s = { (float)lr, 1 };
