@@ -1,4 +1,4 @@
-/* test_cuda_fit.c - ops of kernels/fit: overlaps, silhouettes, ridge, k-means and Domino's mixture, spotlights. Information and
+/* test_cuda_fit.c - ops of kernels/fit: overlaps, silhouettes, ridge, support vector machines, k-means and Domino's mixture, spotlights. Information and
  * trees: test_cuda_tree.c; Gaussian mixtures: test_cuda_mixture.c. */
 #define _GNU_SOURCE   /* setenv */
 #include "check_blas.h"
@@ -6,6 +6,7 @@
 
 #include "blobs.h"
 #include "fit/domino_mixture.h"
+#include "fit/hinge.h"
 #include "fit/kmeans.h"
 #include "fit/overlap.h"
 #include "fit/ridge.h"
@@ -64,6 +65,7 @@ static const spot_op overlap = { "overlap", sizeof(spot_overlap_problem), make_o
 static const int silhouette_sizes[][SPOT_OP_SIZES] = {
     { 65, 2, 4 }, { 1, 3, 1 }, { 64, 1, 1 }, { 40, 7, 40 }, { 150, 2, 130 }, { 33, 70, 64 }, { 20, 2, 65 },
 };
+static const int many_silhouettes[][SPOT_OP_SIZES] = { { 1100, 3, 70 } };       /* more than a block looks at together */
 
 static void make_silhouette(spot_op_run *r, void *problem, const int *size)
 {
@@ -85,7 +87,8 @@ static spot_status run_silhouette(spot_op_run *r, void *problems, int count)
     return SPOT_OK;
 }
 
-static const spot_op silhouette = { "silhouette", sizeof(spot_silhouette_job), make_silhouette, run_silhouette, NULL, false };
+#define SILHOUETTE(name) { name, sizeof(spot_silhouette_job), make_silhouette, run_silhouette, NULL, false }
+static const spot_op silhouette = SILHOUETTE("silhouette"), silhouette_of_many = SILHOUETTE("silhouette_of_many_points");
 
 /* -- ridge -------------------------------------------------------------------------------------------------------------- */
 
@@ -134,6 +137,42 @@ static spot_status run_ridge(spot_op_run *r, void *problems, int count)
 
 static const spot_op ridge = { "ridge", sizeof(ridge_problem), make_ridge, run_ridge, NULL, false };
 
+/* -- support vector machines -------------------------------------------------------------------------------------------- */
+
+/* rows of x, columns, rows, passes, cost in thousandths: one row, one column, edges of warps, more passes than needed, fewer. */
+static const int hinge_sizes[][SPOT_OP_SIZES] = {
+    { 40, 7, 31, 200, 100 }, { 1, 1, 1, 3, 1000 }, { 33, 32, 33, 2, 1000 }, { 64, 33, 50, 300, 1 }, { 25, 70, 25, 5, 500 },
+};
+
+static void make_hinge(spot_op_run *r, void *problem, const int *size)
+{
+    spot_hinge_problem *p = problem;
+    int n = size[0], d = size[1], rows = size[2], *row = malloc((size_t)rows * sizeof *row);
+    double *bound = malloc((size_t)rows * sizeof *bound);
+
+    for (int e = 0; e < rows; e++) row[e] = (e * 3) % n, bound[e] = e % 3 ? 1 : -1.5;
+    *p = (spot_hinge_problem){ .n = n, .d = d, .rows = rows, .cost = size[4] / 1000.0, .tolerance = 1e-6, .most = size[3],
+                               .seed = { 7, (uint32_t)r->number } };
+    p->x = spot_op_given(r, normals((size_t)n * d, 2, r->number), (size_t)n * d * sizeof(float));
+    p->row = spot_op_given(r, row, (size_t)rows * sizeof *row);
+    p->bound = spot_op_given(r, bound, (size_t)rows * sizeof *bound);
+    p->w = spot_op_out(r, "weights", SPOT_OP_DOUBLE, (size_t)d + 1, 0);
+    p->dual = spot_op_out(r, "multipliers", SPOT_OP_DOUBLE, (size_t)rows, 0);
+    p->square = spot_op_room(r, (size_t)rows * sizeof(double));
+    p->end = spot_op_out(r, "objectives", SPOT_OP_DOUBLE, sizeof(spot_hinge_end) / sizeof(double), 0);
+}
+
+static spot_status run_hinge(spot_op_run *r, void *problems, int count)
+{
+    spot_arena *a;
+
+    SPOT_TRY(spot_op_scratch(r, &a, spot_hinge_scratch(r->c, r->problems)));
+    SPOT_OP(r, spot_hinge_fit(r->c, a, count, problems));
+    return SPOT_OK;
+}
+
+static const spot_op hinge = { "hinge", sizeof(spot_hinge_problem), make_hinge, run_hinge, NULL, false };
+
 /* -- k-means, the start from the confusion matrix, Domino's mixture ------------------------------------------------------ */
 
 /* rows, columns, slices, classes, full, from labels: edges of blocks and tiles, one row, one column, more columns than
@@ -147,6 +186,9 @@ static const int domino_sizes[][SPOT_OP_SIZES] = {
 static const int equal_sizes[][SPOT_OP_SIZES] = {
     { 40, 3, 9, 0, 0, 0, 3 }, { 65, 2, 40, 0, 0, 0, 20 }, { 33, 5, 4, 0, 0, 0, 4 },
 };
+/* More points than a block brings together, more centres than a tile has; a centre that has more rows than a block adds up
+ * together. */
+static const int many_sizes[][SPOT_OP_SIZES] = { { 1500, 3, 6 }, { 1030, 35, 70 }, { 2100, 2, 2 } };
 static const int ill_sizes[][SPOT_OP_SIZES] = { { 65, 7, 5, 2, 0, 0 }, { 70, 4, 4, 2, 1, 0 } };
 
 static void make_kmeans(spot_op_run *r, void *problem, const int *size)
@@ -168,13 +210,14 @@ static spot_status run_kmeans(spot_op_run *r, void *problems, int count)
 {
     spot_arena *a;
 
-    SPOT_TRY(spot_op_scratch(r, &a, spot_kmeans_scratch(r->problems, 129, 130, 40, threads_of(r))));
+    SPOT_TRY(spot_op_scratch(r, &a, spot_kmeans_scratch(r->problems, 2100, 130, 70, threads_of(r))));
     SPOT_OP(r, spot_kmeans_fit(r->c, a, count, problems));
     return SPOT_OK;
 }
 
 #define KMEANS(name) { name, sizeof(spot_kmeans_job), make_kmeans, run_kmeans, NULL, false }
 static const spot_op kmeans = KMEANS("kmeans"), kmeans_of_equals = KMEANS("kmeans_of_equal_points");
+static const spot_op kmeans_of_many = KMEANS("kmeans_of_many_points");
 
 /* Classes and probabilities, points with or without a first column that is constant. */
 static void make_rows(spot_op_run *r, spot_domino_job *j, const int *size, bool constant)
@@ -381,9 +424,12 @@ int main(void)
     static op_row rows[] = {      /* problems: more than go into one launch, the large ones once */
         OP_ROW(overlap, overlap_sizes, .problems = 70),
         OP_ROW(silhouette, silhouette_sizes, .problems = 90),
+        OP_ROW(silhouette_of_many, many_silhouettes, .step = 3, .alone_step = -1),
         OP_ROW(ridge, ridge_sizes, .problems = 70, .again = 2),
+        OP_ROW(hinge, hinge_sizes, .problems = 40, .step = 2),
         OP_ROW(kmeans, domino_sizes, .step = 2),
         OP_ROW(kmeans_of_equals, equal_sizes, .step = 2),
+        OP_ROW(kmeans_of_many, many_sizes, .step = 3, .alone_step = -1),
         OP_ROW(domino, domino_sizes, .step = 2),
         OP_ROW(domino_ill, ill_sizes, .step = 2),
         OP_ROW(gaussian, spherical_sizes, .step = 1),

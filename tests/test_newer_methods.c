@@ -169,7 +169,7 @@ static double objective(spot_ctx *c, const float *z, const float *p, int n, int 
 
     for (int i = 0; i < n; i++) row[i] = i, wrong += p[i] < 0.5;
     for (int i = 0; i < n; i++) bound[i] = n / 2.0 / (p[i] < 0.5 ? -wrong : n - wrong);
-    CHECK_OK(c, spot_hinge_fit(c, 1, &h));
+    CHECK_OK(c, spot_hinge_fit(c, NULL, 1, &h));
     assert_true(end.reached && end.primal - end.dual <= fmax(tolerance, 1e-12) * end.primal);
     for (int i = 0; i < n; i++) {
         f = w[d];
@@ -441,7 +441,7 @@ TEST(bad_input_gets_a_sentence)
     bad = spot_bdm_defaults(SPOT_DBSCAN_GROUP);
     x[8] = NAN;
     CHECK_FAILS(&b.c, find_in(&b, &bad), SPOT_INPUT, "features.value: feature 2 | row 1");
-    CHECK_FAILS(&b.c, spot_hinge_fit(&b.c, 1, &none), SPOT_INVALID, "hinge.sizes: cost 0");
+    CHECK_FAILS(&b.c, spot_hinge_fit(&b.c, NULL, 1, &none), SPOT_INVALID, "hinge.sizes: cost 0");
     spot_arena_close(&b.a);
 }
 

@@ -174,9 +174,10 @@ static spot_ridge_fit values_of(const svm_problem *q, int k)
                              (double *)q->value.on_device + (size_t)k * q->n };
 }
 
-static spot_status solve_machines(spot_ctx *c, int count, const spot_hinge_problem *fits, const spot_ridge_fit *values)
+static spot_status solve_machines(spot_ctx *c, spot_arena *work, int count, const spot_hinge_problem *fits,
+                                  const spot_ridge_fit *values)
 {
-    SPOT_TRY(spot_hinge_fit(c, count, fits));
+    SPOT_TRY(spot_hinge_fit(c, work, count, fits));
     return spot_ridge_score(c, count, values);
 }
 
@@ -207,8 +208,8 @@ static void choose_cost(svm_problem *q)
 }
 
 /* Fits the trials of all problems together, then the machines on all rows. The slow ones, of large C, come first. */
-static spot_status find_machines(spot_ctx *c, svm_problem *q, int problems, spot_hinge_problem *fits, spot_ridge_fit *values,
-                                 const spot_svm_config *cfg)
+static spot_status find_machines(spot_ctx *c, spot_arena *work, svm_problem *q, int problems, spot_hinge_problem *fits,
+                                 spot_ridge_fit *values, const spot_svm_config *cfg)
 {
     int count = 0;
 
@@ -218,7 +219,7 @@ static spot_status find_machines(spot_ctx *c, svm_problem *q, int problems, spot
                 fits[count] = machine(&q[p], trial(k, f), f, costs[k], cfg);
                 values[count++] = values_of(&q[p], trial(k, f));
             }
-    SPOT_TRY(solve_machines(c, count, fits, values));
+    SPOT_TRY(solve_machines(c, work, count, fits, values));
     count = 0;
     for (int p = 0; p < problems; p++) {
         if (q[p].few) continue;
@@ -227,7 +228,7 @@ static spot_status find_machines(spot_ctx *c, svm_problem *q, int problems, spot
         fits[count] = machine(&q[p], TRIALS, ALL, costs[q[p].best], cfg);
         values[count++] = values_of(&q[p], TRIALS);
     }
-    SPOT_TRY(solve_machines(c, count, fits, values));
+    SPOT_TRY(solve_machines(c, work, count, fits, values));
     for (int p = 0; p < problems; p++) {
         if (q[p].few) continue;
         SPOT_TRY(spot_twin_pull(c, &q[p].w));
@@ -333,8 +334,9 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
         SPOT_TRY(take_problem(c, host, work, &q[p], &g->points[p]));
         if (!work->counting) SPOT_TRY(begin_problem(c, &q[p], &g->points[p]));
     }
+    SPOT_TRY(spot_bdm_scratch(c, work, spot_hinge_scratch(c, TRIALS * g->problems)));
     if (work->counting) return SPOT_OK;
-    SPOT_TRY(find_machines(c, q, g->problems, fits, values, &g->cfg->svm));
+    SPOT_TRY(find_machines(c, work, q, g->problems, fits, values, &g->cfg->svm));
     for (int p = 0; p < g->problems; p++) SPOT_TRY(report_problem(c, g, p, &q[p]));
     return SPOT_OK;
 }

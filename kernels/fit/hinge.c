@@ -101,10 +101,11 @@ static void fit_problem(spot_ctx *c, const spot_hinge_problem *p)
     }
 }
 
-static spot_status fit_cpu(spot_ctx *c, int problems, const spot_hinge_problem *p)
+static spot_status fit_cpu(spot_ctx *c, spot_arena *scratch, int problems, const spot_hinge_problem *p)
 {
     int stopped = 0;
 
+    (void)scratch;
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
     for (int q = 0; q < problems; q++) {
         fit_problem(c, &p[q]);
@@ -117,12 +118,22 @@ static spot_status fit_cpu(spot_ctx *c, int problems, const spot_hinge_problem *
 
 const spot_hinge_ops spot_hinge_cpu = { .fit = fit_cpu };
 
-spot_status spot_hinge_fit(spot_ctx *c, int problems, const spot_hinge_problem *p)
+size_t spot_hinge_scratch(const spot_ctx *c, int problems)
+{
+    spot_arena a = spot_arena_counting();
+    spot_ctx quiet = { 0 };
+    spot_hinge_space s;
+
+    if (c->device) spot_hinge_space_take(&quiet, &a, &s, problems);
+    return a.peak;
+}
+
+spot_status spot_hinge_fit(spot_ctx *c, spot_arena *scratch, int problems, const spot_hinge_problem *p)
 {
     for (int q = 0; q < problems; q++)
         if (p[q].n < 1 || p[q].d < 1 || p[q].rows < 1 || p[q].most < 1 || !(p[q].tolerance >= 0) || !(p[q].cost > 0))
             return spot_fail(c, SPOT_INVALID, "{hinge.sizes} hinge.fit, problem %d: %d rows of (%d,%d), %d passes, tolerance "
                              "%g, cost %g", q, p[q].rows, p[q].n, p[q].d, p[q].most, p[q].tolerance, p[q].cost);
     if (problems < 1) return SPOT_OK;
-    SPOT_DISPATCH(c, hinge, fit, problems, p);
+    SPOT_DISPATCH(c, hinge, fit, scratch, problems, p);
 }

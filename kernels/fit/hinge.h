@@ -9,12 +9,14 @@
  * (seed, ec), index = pass. The descent ends when P - D <= tolerance P, or after `most` passes.
  *
  * x is fp32, all else fp64. Products of rows have 32 fma chains, chain t over the j with j % 32 == t, added 16 apart, then 8,
- * 4, 2, 1; sums over rows are one chain. So every device gives the same bits for any number of threads (gpu_to_gpu). Arrays lie
- * in the memory of c's device, the structs on the host. */
+ * 4, 2, 1; sums over rows are one chain. So every device gives the same bits for any number of threads (gpu_to_gpu). Arrays and
+ * scratch lie in the memory of c's device, the structs on the host. On a GPU all problems of a call are one launch, which is
+ * repeated where a problem has more passes than fit between two looks at a stop request. */
 #ifndef SPOTTER_HINGE_H
 #define SPOTTER_HINGE_H
 
 #include "core/ops.h"
+#include "spotter/arena.h"
 #include "spotter/rng.h"
 
 enum { SPOT_HINGE_CHAINS = 32 };
@@ -37,10 +39,13 @@ typedef struct {
 } spot_hinge_problem;
 
 struct spot_hinge_ops {
-    spot_status (*fit)(spot_ctx *c, int problems, const spot_hinge_problem *p);
+    spot_status (*fit)(spot_ctx *c, spot_arena *scratch, int problems, const spot_hinge_problem *p);
 };
 
 /* SPOT_INVALID unless n, d, rows, cost and most are above 0 and tolerance is at least 0. */
-spot_status spot_hinge_fit(spot_ctx *c, int problems, const spot_hinge_problem *p);
+spot_status spot_hinge_fit(spot_ctx *c, spot_arena *scratch, int problems, const spot_hinge_problem *p);
+
+/* Bytes of scratch on c's device. */
+size_t spot_hinge_scratch(const spot_ctx *c, int problems);
 
 #endif

@@ -57,4 +57,14 @@ SPOT_HD static inline double spot_hinge_loss(double f, double bound)
     return fabs(bound) * fmax(0.0, 1 - (bound > 0 ? f : -f));
 }
 
+/* A GPU's scratch: the problems, and how far each has come. */
+typedef struct { spot_hinge_problem p; double limit, constant; spot_hinge_end end; } spot_hinge_machine;
+typedef struct { spot_hinge_machine *machine; int *going; } spot_hinge_space;
+
+static inline spot_status spot_hinge_space_take(spot_ctx *c, spot_arena *a, spot_hinge_space *s, int problems)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, s->machine, problems));
+    return SPOT_TAKE(c, a, s->going, 1);
+}
+
 #endif
