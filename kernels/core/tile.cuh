@@ -16,13 +16,15 @@ struct spot_tile_distance {
 };
 
 /* sum[a][b] takes the step with left[t][16 a + y] and right[t][16 b + x] for t < rows, (x, y) the thread. left, right
- * (16, PITCH): slabs. */
-template <typename STEP, int PITCH = SPOT_TILE, typename T>
-static __device__ inline void spot_tile_add(T sum[SPOT_TILE_OWN][SPOT_TILE_OWN], const T *left, const T *right, int rows)
+ * (16, PITCH): slabs. ROWS: a tile of fewer than 64 rows has 16 ROWS. columns: those of right; sixteens behind them are passed
+ * over. */
+template <typename STEP, int PITCH = SPOT_TILE, int ROWS = SPOT_TILE_OWN, typename T>
+static __device__ inline void spot_tile_add(T sum[ROWS][SPOT_TILE_OWN], const T *left, const T *right, int rows,
+                                            int columns = SPOT_TILE)
 {
     for (int t = 0; t < rows; t++)
-        for (int a = 0; a < SPOT_TILE_OWN; a++)
-            for (int b = 0; b < SPOT_TILE_OWN; b++)
+        for (int a = 0; a < ROWS; a++)
+            for (int b = 0; b < SPOT_TILE_OWN && b * SPOT_TILE_SIDE < columns; b++)
                 sum[a][b] = STEP::step(sum[a][b], left[t * PITCH + a * SPOT_TILE_SIDE + threadIdx.y],
                                        right[t * PITCH + b * SPOT_TILE_SIDE + threadIdx.x]);
 }

@@ -1,230 +1,370 @@
-/* kmeans.cu - k-means, a block a job: kmeans.c's steps and its sums in their order. A chain over points is one thread's, and
- * there are as many as trials or columns. A launch for the start, then one for each 16 iterations. */
-#include "core/sums.cuh"
+/* kmeans.cu - k-means: kmeans.c's steps and its sums in their order. A job's rows are spread over blocks of 64, and the rows of
+ * each centre over blocks of 32 columns (ordered.cuh). A chain over points is one thread's.
+ *
+ * A centre of the start is three launches, an iteration three more; the host looks at every 16th iteration whether jobs go on,
+ * and whether a stop was asked for. */
+#include "core/ordered.cuh"
+#include "core/tile.cuh"
 #include "fit/kmeans_scratch.h"
 #include "fit/kmeans_step.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/philox.h"
 
 enum { THREADS = 256, LLOYD = 300, ROUND = 16, TRIALS = SPOT_KMEANS_TRIALS };
+enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT_TILE_SLAB, PITCH = TILE + 1,
+       COLUMNS = SPOT_ORDERED_COLUMNS };
+static_assert((int)SPOT_KMEANS_PIECE == SPOT_ORDERED, "the scratch has a place for each piece");
 
 typedef spot_kmeans_job job_of;
+typedef spot_kmeans_space space_of;
 
-/* The block's part of the scratch, and what its threads share. */
-typedef struct { double *near, *trial, *sum, *held, *total, *want; int *chosen; } work;
-
-/* Adds a centre: the best candidate of w->chosen. */
-static __device__ void choose_centre(const job_of *job, const work *w, int k, int trials)
+static __device__ inline double *trial_of(const space_of &m, int q, int t) { return m.trial + ((size_t)q * TRIALS + t) * m.n; }
+static __device__ inline double *before_of(const space_of &m, int q, int t)
 {
-    const int n = job->n, d = job->d;
+    return m.before + ((size_t)q * TRIALS + t) * m.pieces;
+}
+static __device__ inline double *sum_of(const space_of &m, int q) { return m.sum + (size_t)q * m.k * m.d; }
+static __device__ inline int *held_of(const space_of &m, int q) { return m.held + (size_t)q * m.k; }
+
+/* Squared distances of the block's rows i0 .. i0 + 63 to at most 64 `others`, of which at(r, j) is a number. Rows and others
+ * past the end repeat the last. */
+template <typename At>
+static __device__ inline void find_squares(double sum[OWN][OWN], double *left, double *right, const job_of *job, int i0,
+                                           int others, At at)
+{
+    const int thread = threadIdx.y * SIDE + threadIdx.x, n = job->n, d = job->d;
+
+    for (int a = 0; a < OWN; a++)
+        for (int b = 0; b < OWN; b++) sum[a][b] = 0;
+    for (int j0 = 0; j0 < d; j0 += SLAB) {
+        for (int e = thread; e < TILE * SLAB; e += THREADS) {
+            const int r = e / SLAB, t = e % SLAB, j = min(j0 + t, d - 1);
+            left[t * PITCH + r] = job->x[(size_t)min(i0 + r, n - 1) * d + j];
+            if (r < (others + SIDE - 1) / SIDE * SIDE) right[t * PITCH + r] = at(min(r, others - 1), j);
+        }
+        __syncthreads();
+        spot_tile_add<spot_tile_distance, PITCH>(sum, left, right, min((int)SLAB, d - j0), others);
+        __syncthreads();
+    }
+}
+
+/* ---- the start ---- */
+
+/* The variance of columns 32 x .. into the first numbers of m.sum. grid (ceil(d / 32), count) */
+static __global__ void __launch_bounds__(THREADS) variance_kernel(const __grid_constant__ space_of m)
+{
+    SPOT_SHARED(float, tile, SPOT_ORDERED_TILE);
+    const job_of *job = &m.job[blockIdx.y];
+    const int n = job->n, d = job->d, j0 = blockIdx.x * COLUMNS, lane = threadIdx.x % COLUMNS;
+    const auto row = [](int e) { return e; };
+    double mean = 0, square = 0;
+
+    if (j0 >= d) return;      /* the whole block */
+    spot_add_rows<THREADS>(&mean, tile, job->x, d, j0, n, row, [](float x) { return (double)x; });
+    mean /= n;
+    spot_add_rows<THREADS>(&square, tile, job->x, d, j0, n, row, [=](float x) { return (x - mean) * (x - mean); });
+    if (threadIdx.x < COLUMNS && j0 + lane < d) sum_of(m, blockIdx.y)[j0 + lane] = square / n;
+}
+
+/* grid (count) */
+static __global__ void __launch_bounds__(THREADS) open_kernel(const __grid_constant__ space_of m)
+{
+    SPOT_SHARED(double, tile, SPOT_ORDERED);
+    job_of *job = &m.job[blockIdx.x];
+    spot_kmeans_state *s = &m.state[blockIdx.x];
+    const double variance = spot_chain<THREADS>(sum_of(m, blockIdx.x), job->d, tile, NULL) / job->d;
+
+    if (threadIdx.x) return;
+    s->rng = spot_philox_at(job->seed.seed, SPOT_RNG_KMEANS, job->seed.ec, (uint32_t)job->k);
+    s->tolerance = 1e-4 * variance;
+    s->best = s->changed = 0;
+    s->step = SPOT_KMEANS_MOVING;
+    job->iterations = 0;
+}
+
+static __device__ inline int trials_of(const job_of *job, int k) { return k ? 2 + (int)spot_philox_log(job->k) : 1; }
+
+/* spot_kmeans_draw, which goes on from the sums before each piece. */
+static __device__ int draw_point(const double *near, const double *before, int n, double want)
+{
+    int lo = 0, hi = (n - 1) / SPOT_ORDERED, end;       /* the first piece behind which the sum reaches want */
+    double sum;
+
+    while (lo < hi) {
+        const int mid = (lo + hi) / 2;
+        if (before[mid + 1] < want) lo = mid + 1;
+        else hi = mid;
+    }
+    sum = before[lo];
+    end = min((lo + 1) * SPOT_ORDERED, n - 1);
+    for (int i = lo * SPOT_ORDERED; i < end; i++)
+        if ((sum += near[i]) >= want) return i;
+    return n - 1;
+}
+
+/* The best trial becomes centre k - 1; then the trials for centre k are drawn. grid (count) */
+static __global__ void __launch_bounds__(THREADS, 1) draw_kernel(const __grid_constant__ space_of m, int k)
+{
+    SPOT_SHARED(double, want, TRIALS);
+    const int q = blockIdx.x, t = threadIdx.x;
+    const job_of *job = &m.job[q];
+    spot_kmeans_state *s = &m.state[q];
+    const int n = job->n, d = job->d, last = k > 0 ? trials_of(job, k - 1) : 0, trials = trials_of(job, k);
     int best = 0;
 
-    for (int t = 0; t < trials; t++) {
-        for (int j = threadIdx.x; j < d; j += THREADS) w->sum[j] = job->x[(size_t)w->chosen[t] * d + j];
-        __syncthreads();
-        for (int i = threadIdx.x; i < n; i += THREADS) {
-            double own = spot_squared_distance(job->x + (size_t)i * d, w->sum, d), near = w->near[i];
-            w->trial[(size_t)t * n + i] = own < near ? own : near;
-        }
-        __syncthreads();
-    }
-    if ((int)threadIdx.x < trials) w->total[threadIdx.x] = spot_kmeans_sum(w->trial + (size_t)threadIdx.x * n, n);
+    if (job->given || k > job->k) return;      /* the whole block */
+    for (int e = 1; e < last; e++)
+        if (s->total[e] < s->total[best]) best = e;
+    for (int j = t; j < d && k; j += THREADS) job->centre[(size_t)(k - 1) * d + j] = job->x[(size_t)s->chosen[best] * d + j];
     __syncthreads();
-    for (int t = 1; t < trials; t++)
-        if (w->total[t] < w->total[best]) best = t;
-    for (int i = threadIdx.x; i < n; i += THREADS) w->near[i] = w->trial[(size_t)best * n + i];
-    for (int j = threadIdx.x; j < d; j += THREADS)
-        job->centre[(size_t)k * d + j] = job->x[(size_t)w->chosen[best] * d + j];
+    if (k == job->k) return;
+    if (!t && !k) s->chosen[0] = (int)spot_philox_below(&s->rng, (uint32_t)n);
+    for (int e = 0; e < trials && !t && k; e++) want[e] = spot_philox_uniform(&s->rng) * s->total[best];
+    if (!t) s->best = best;
     __syncthreads();
+    if (k && t < trials) s->chosen[t] = draw_point(trial_of(m, q, best), before_of(m, q, best), n, want[t]);
 }
 
-static __device__ void plus_plus(const job_of *job, const work *w)
+/* grid (ceil(n / 64), count) */
+static __global__ void __launch_bounds__(SIDE * SIDE) try_kernel(const __grid_constant__ space_of m, int k)
 {
-    spot_rng r = spot_philox_at(job->seed.seed, SPOT_RNG_KMEANS, job->seed.ec, (uint32_t)job->k);
-    const int trials = 2 + (int)spot_philox_log(job->k), n = job->n;
+    SPOT_SHARED(double, left, SLAB * PITCH);
+    SPOT_SHARED(double, right, SLAB * PITCH);
+    const int q = blockIdx.y, i0 = blockIdx.x * TILE, t = threadIdx.x;
+    const job_of *job = &m.job[q];
+    const spot_kmeans_state *s = &m.state[q];
+    const int d = job->d, trials = trials_of(job, k);
+    double sum[OWN][OWN], near[OWN];
 
-    for (int i = threadIdx.x; i < n; i += THREADS) w->near[i] = INFINITY;
-    if (!threadIdx.x) w->chosen[0] = (int)spot_philox_below(&r, (uint32_t)n);
-    __syncthreads();
-    choose_centre(job, w, 0, 1);
-    for (int k = 1; k < job->k; k++) {
-        if (!threadIdx.x) {
-            const double all = spot_kmeans_sum(w->near, n);
-            for (int t = 0; t < trials; t++) w->want[t] = spot_philox_uniform(&r) * all;
-        }
-        __syncthreads();
-        if ((int)threadIdx.x < trials) w->chosen[threadIdx.x] = spot_kmeans_draw(w->near, n, w->want[threadIdx.x]);
-        __syncthreads();
-        choose_centre(job, w, k, trials);
+    if (job->given || k >= job->k || i0 >= job->n) return;      /* the whole block */
+    for (int a = 0; a < OWN; a++) {
+        const int i = i0 + a * SIDE + threadIdx.y;
+        near[a] = k && i < job->n ? trial_of(m, q, s->best)[i] : INFINITY;
+    }
+    find_squares(sum, left, right, job, i0, trials, [=](int r, int j) { return (double)job->x[(size_t)s->chosen[r] * d + j]; });
+    for (int a = 0; a < OWN; a++) {             /* behind the barriers of find_squares: all have read their `near` */
+        const int i = i0 + a * SIDE + threadIdx.y;
+        if (i < job->n && t < trials) trial_of(m, q, t)[i] = sum[a][0] < near[a] ? sum[a][0] : near[a];
     }
 }
 
-/* Labels every point with its nearest centre, of equals the first. True if a label changed. */
-static __device__ bool assign_points(const job_of *job, const work *w)
+/* grid (trials, count) */
+static __global__ void __launch_bounds__(THREADS) total_kernel(const __grid_constant__ space_of m, int k)
 {
-    bool changed = false;
+    SPOT_SHARED(double, tile, SPOT_ORDERED);
+    const int q = blockIdx.y, t = blockIdx.x;
+    const job_of *job = &m.job[q];
+    double sum;
 
-    for (int i = threadIdx.x; i < job->n; i += THREADS) {
-        double near = 0;
-        int label = 0;
-        for (int k = 0; k < job->k; k++) {
-            double own = spot_squared_distance(job->x + (size_t)i * job->d, job->centre + (size_t)k * job->d, job->d);
-            if (!k || own < near) { near = own; label = k; }
-        }
-        changed = changed || job->label[i] != label;
-        job->label[i] = label;
-        w->near[i] = near;
+    if (job->given || k >= job->k || t >= trials_of(job, k)) return;      /* the whole block */
+    sum = spot_chain<THREADS>(trial_of(m, q, t), job->n, tile, before_of(m, q, t));
+    if (!threadIdx.x) m.state[q].total[t] = sum;
+}
+
+/* ---- the iterations ---- */
+
+typedef struct { double square; int centre; } nearest;
+
+/* Of equals the first. */
+static __device__ inline bool is_less(nearest a, nearest b)
+{
+    return a.square < b.square || (a.square == b.square && a.centre < b.centre);
+}
+
+/* A thread's rows 16 a + y and the nearest centre to each. */
+static __device__ inline void find_nearest(nearest best[OWN], double *left, double *right, const job_of *job, int i0)
+{
+    const int d = job->d;
+    double sum[OWN][OWN];
+
+    for (int a = 0; a < OWN; a++) best[a] = { INFINITY, 0 };
+    for (int k0 = 0; k0 < job->k; k0 += TILE) {
+        const int centres = min((int)TILE, job->k - k0);
+        find_squares(sum, left, right, job, i0, centres, [=](int r, int j) { return job->centre[(size_t)(k0 + r) * d + j]; });
+        for (int a = 0; a < OWN; a++)
+            for (int b = 0; b < OWN; b++) {
+                const nearest found = { sum[a][b], k0 + b * SIDE + (int)threadIdx.x };
+                if (found.centre < k0 + centres && is_less(found, best[a])) best[a] = found;
+            }
     }
-    return __syncthreads_or(changed);
+    for (int a = 0; a < OWN; a++)
+        for (int by = SIDE / 2; by; by /= 2) {
+            const nearest found = { __shfl_xor_sync(~0u, best[a].square, by), __shfl_xor_sync(~0u, best[a].centre, by) };
+            if (is_less(found, best[a])) best[a] = found;
+        }
+}
+
+/* Labels every point with its nearest centre. grid (ceil(n / 64), count) */
+static __global__ void __launch_bounds__(SIDE * SIDE, 3) assign_kernel(const __grid_constant__ space_of m)
+{
+    SPOT_SHARED(double, left, SLAB * PITCH);
+    SPOT_SHARED(double, right, SLAB * PITCH);
+    const int q = blockIdx.y, i0 = blockIdx.x * TILE;
+    const job_of *job = &m.job[q];
+    bool changed = !job->iterations;
+    nearest best[OWN];
+
+    if (m.state[q].step == SPOT_KMEANS_OVER || i0 >= job->n) return;      /* the whole block */
+    find_nearest(best, left, right, job, i0);
+    for (int a = 0; a < OWN; a++) {
+        const int i = i0 + a * SIDE + threadIdx.y;
+        if (threadIdx.x || i >= job->n) continue;
+        changed = changed || job->label[i] != best[a].centre;
+        job->label[i] = best[a].centre;
+        trial_of(m, q, 0)[i] = best[a].square;
+    }
+    changed = __syncthreads_or(changed);
+    if (changed && !threadIdx.x && !threadIdx.y) atomicMax(&m.state[q].changed, 1);
+}
+
+/* The sum of columns 32 x .. over the points of centre y, and their number. grid (ceil(d / 32), k, count); the 1 keeps
+ * ptxas from spilling, here and below */
+static __global__ void __launch_bounds__(THREADS, 1) sum_kernel(const __grid_constant__ space_of m)
+{
+    SPOT_SHARED(int, list, SPOT_ORDERED);
+    SPOT_SHARED(int, total, THREADS / 32);
+    SPOT_SHARED(float, tile, SPOT_ORDERED_TILE);
+    const int q = blockIdx.z, k = blockIdx.y, j0 = blockIdx.x * COLUMNS, thread = threadIdx.x;
+    const job_of *job = &m.job[q];
+    const int n = job->n, d = job->d, *label = job->label;
+    double sum = 0;
+    int held = 0;
+
+    if (m.state[q].step || !m.state[q].changed || k >= job->k || j0 >= d) return;      /* the whole block */
+    for (int i0 = 0; i0 < n; i0 += SPOT_ORDERED) {
+        const int some = spot_list_places<THREADS>(list, total, i0, n, [=](int i) { return label[i] == k; });
+        spot_add_rows<THREADS>(&sum, tile, job->x, d, j0, some, [=](int e) { return list[e]; },
+                               [](float x) { return (double)x; });
+        held += some;
+    }
+    if (thread < COLUMNS && j0 + thread < d) sum_of(m, q)[(size_t)k * d + j0 + thread] = sum;
+    if (!thread && !j0) held_of(m, q)[k] = held;
+}
+
+/* The point farthest from its centre, of equals the first. far (THREADS) and at (THREADS) are shared. */
+static __device__ int farthest(const double *near, int n, double *far, int *at)
+{
+    double most = -INFINITY;
+    int own = n;
+
+    for (int i = threadIdx.x; i < n; i += THREADS)
+        if (near[i] > most) { most = near[i]; own = i; }
+    far[threadIdx.x] = most;
+    at[threadIdx.x] = own;
+    __syncthreads();
+    for (int t = 0; t < THREADS; t++)
+        if (far[t] > most || (far[t] == most && at[t] < own)) { most = far[t]; own = at[t]; }
+    __syncthreads();
+    return own;
 }
 
 /* An empty cluster takes the point farthest from its centre. */
-static __device__ void fill_empty(const job_of *job, const work *w)
+static __device__ void fill_empty(const space_of &m, const job_of *job, int q, double *tile, int *at)
 {
+    double *sum = sum_of(m, q), *near = trial_of(m, q, 0);
+    int *held = held_of(m, q);
     const int d = job->d;
 
     for (int k = 0; k < job->k; k++) {
-        const bool full = w->held[k] > 0;
+        const bool full = held[k] > 0;
         __syncthreads();
         if (full) continue;
+        const int far = farthest(near, job->n, tile, at), from = job->label[far];
         if (!threadIdx.x) {
-            int far = 0;
-            for (int i = 1; i < job->n; i++) if (w->near[i] > w->near[far]) far = i;
-            w->near[far] = -1;
-            w->held[job->label[far]]--;
-            w->held[k] = 1;
-            w->chosen[0] = far;
+            near[far] = -1;
+            held[from]--;
+            held[k] = 1;
         }
-        __syncthreads();
-        const int far = w->chosen[0];
         for (int j = threadIdx.x; j < d; j += THREADS) {
-            w->sum[(size_t)job->label[far] * d + j] -= job->x[(size_t)far * d + j];
-            w->sum[(size_t)k * d + j] = job->x[(size_t)far * d + j];
+            sum[(size_t)from * d + j] -= job->x[(size_t)far * d + j];
+            sum[(size_t)k * d + j] = job->x[(size_t)far * d + j];
         }
         __syncthreads();
     }
 }
 
-/* Moves centres to the means of their points. Returns the sum of squared moves. */
-static __device__ double recentre(const job_of *job, const work *w)
+/* Moves centres to the means of their points. Returns the sum of squared moves in thread 0. */
+static __device__ double recentre(const space_of &m, const job_of *job, int q, double *tile, int *at)
 {
-    const int d = job->d;
+    const int numbers = job->k * job->d, *held = held_of(m, q);
+    double *sum = sum_of(m, q);
 
-    for (int k = threadIdx.x; k < job->k; k += THREADS) {
-        int held = 0;
-        for (int i = 0; i < job->n; i++) held += job->label[i] == k;
-        w->held[k] = held;
-    }
-    for (int j = threadIdx.x; j < d; j += THREADS) {
-        for (int k = 0; k < job->k; k++) w->sum[(size_t)k * d + j] = 0;
-        for (int i = 0; i < job->n; i++) w->sum[(size_t)job->label[i] * d + j] += job->x[(size_t)i * d + j];
-    }
-    __syncthreads();
-    fill_empty(job, w);
-    for (int j = threadIdx.x; j < d; j += THREADS)
-        for (int k = 0; k < job->k; k++) {
-            double *sum = &w->sum[(size_t)k * d + j], *centre = &job->centre[(size_t)k * d + j];
-            double moved = w->held[k] > 0 ? *sum / w->held[k] - *centre : 0;
-            if (w->held[k] > 0) *centre = *sum / w->held[k];
-            *sum = moved * moved;
-        }
-    __syncthreads();
-    if (!threadIdx.x) w->total[0] = spot_kmeans_sum(w->sum, job->k * d);
-    __syncthreads();
-    return w->total[0];
-}
-
-static __device__ double mean_variance(const job_of *job, const work *w)
-{
-    const int n = job->n, d = job->d;
-
-    for (int j = threadIdx.x; j < d; j += THREADS) {
-        double mean = 0, square = 0;
-        for (int i = 0; i < n; i++) mean += job->x[(size_t)i * d + j];
-        mean /= n;
-        for (int i = 0; i < n; i++) {
-            double off = job->x[(size_t)i * d + j] - mean;
-            square += off * off;
-        }
-        w->sum[j] = square / n;
+    fill_empty(m, job, q, tile, at);
+    for (int e = threadIdx.x; e < numbers; e += THREADS) {
+        const int own = held[e / job->d];
+        const double mean = own > 0 ? sum[e] / own : job->centre[e], moved = mean - job->centre[e];
+        job->centre[e] = mean;
+        sum[e] = moved * moved;
     }
     __syncthreads();
-    if (!threadIdx.x) w->total[0] = spot_kmeans_sum(w->sum, d) / d;
-    __syncthreads();
-    return w->total[0];
+    return spot_chain<THREADS>(sum, numbers, tile, NULL);
 }
 
-/* The block's part of the scratch. */
-static __device__ work work_of(const spot_kmeans_space *m, double *totals, double *want, int *chosen)
+/* Ends an iteration, or the job behind its last labels. tell: *m.going counts the jobs that go on. grid (count) */
+static __global__ void __launch_bounds__(THREADS, 1) settle_kernel(const __grid_constant__ space_of m, int tell)
 {
-    const size_t own = blockIdx.x;
+    SPOT_SHARED(double, tile, SPOT_ORDERED);
+    SPOT_SHARED(int, at, THREADS);
+    const int q = blockIdx.x;
+    job_of *job = &m.job[q];
+    spot_kmeans_state *s = &m.state[q];
+    const spot_kmeans_step step = s->step;
+    const bool changed = s->changed;
+    double sum = 0;
 
-    return { m->near + own * m->n, m->trial + own * TRIALS * m->n, m->sum + own * m->k * m->d, m->held + own * m->k,
-             totals, want, chosen };
-}
-
-/* The centres before Lloyd's iterations. grid (count) */
-static __global__ void __launch_bounds__(THREADS) start_kernel(const __grid_constant__ spot_kmeans_space m)
-{
-    SPOT_SHARED(double, totals, TRIALS);
-    SPOT_SHARED(double, want, TRIALS);
-    SPOT_SHARED(int, chosen, TRIALS);
-    const job_of *job = &m.job[blockIdx.x];
-    const work w = work_of(&m, totals, want, chosen);
-    const double tolerance = 1e-4 * mean_variance(job, &w);
-
-    for (int i = threadIdx.x; i < job->n; i += THREADS) job->label[i] = -1;
-    __syncthreads();
-    if (!job->given) plus_plus(job, &w);
+    if (step == SPOT_KMEANS_OVER) return;
+    __syncthreads();          /* all have read the state */
+    if (step == SPOT_KMEANS_STANDING) sum = spot_chain<THREADS>(trial_of(m, q, 0), job->n, tile, NULL);
+    else if (changed)         sum = recentre(m, job, q, tile, at);
     if (threadIdx.x) return;
-    m.tolerance[blockIdx.x] = tolerance;
-    m.job[blockIdx.x].iterations = 0;
-}
-
-/* Runs at most ROUND of Lloyd's iterations; *m.going counts the jobs that have more. grid (count) */
-static __global__ void __launch_bounds__(THREADS) lloyd_kernel(const __grid_constant__ spot_kmeans_space m)
-{
-    SPOT_SHARED(double, totals, TRIALS);
-    SPOT_SHARED(double, want, TRIALS);
-    SPOT_SHARED(int, chosen, TRIALS);
-    const job_of *job = &m.job[blockIdx.x];
-    const work w = work_of(&m, totals, want, chosen);
-    const double tolerance = m.tolerance[blockIdx.x];
-    int iterations = job->iterations, last = min((int)LLOYD, iterations + ROUND);
-    bool over = false;
-
-    if (tolerance < 0) return;
-    while (!over && iterations < last) {
-        iterations++;
-        over = !assign_points(job, &w) || recentre(job, &w) <= tolerance;
-    }
-    over = over || iterations == LLOYD;
-    if (over) assign_points(job, &w);
-    if (threadIdx.x) return;
-    m.job[blockIdx.x].iterations = iterations;
-    if (!over) {
-        atomicAdd(m.going, 1);
+    s->changed = 0;
+    if (step == SPOT_KMEANS_STANDING) {
+        job->inertia = sum;
+        s->step = SPOT_KMEANS_OVER;
         return;
     }
-    m.tolerance[blockIdx.x] = -1;
-    m.job[blockIdx.x].inertia = spot_kmeans_sum(w.near, job->n);
+    job->iterations++;
+    if (!changed || sum <= s->tolerance || job->iterations == LLOYD) s->step = SPOT_KMEANS_STANDING;
+    if (tell) atomicAdd(m.going, 1);
+}
+
+/* ---- the rounds ---- */
+
+static spot_status start_jobs(spot_ctx *c, const space_of *m, int count, bool all_given)
+{
+    cudaStream_t stream = spot_cuda_stream(c);
+    const dim3 tiles(spot_blocks(m->n, TILE), count), block(SIDE, SIDE);
+
+    SPOT_LAUNCH(variance_kernel, dim3(spot_blocks(m->d, COLUMNS), count), THREADS, 0, stream, *m);
+    SPOT_LAUNCH(open_kernel, count, THREADS, 0, stream, *m);
+    for (int k = 0; k <= m->k && !all_given; k++) {
+        if (k % ROUND == 0) SPOT_TRY(spot_check_stop(c));
+        SPOT_LAUNCH(draw_kernel, count, THREADS, 0, stream, *m, k);
+        if (k == m->k) break;
+        SPOT_LAUNCH(try_kernel, tiles, block, 0, stream, *m, k);
+        SPOT_LAUNCH(total_kernel, dim3(TRIALS, count), THREADS, 0, stream, *m, k);
+    }
+    return spot_cuda_launched(c, "kmeans.fit of %d jobs, at most %d points of %d dimensions", count, m->n, m->d);
 }
 
 /* Checks for a stop request between rounds. */
-static spot_status run_rounds(spot_ctx *c, const spot_kmeans_space *m, int count)
+static spot_status run_rounds(spot_ctx *c, const space_of *m, int count, bool all_given)
 {
     cudaStream_t stream = spot_cuda_stream(c);
+    const dim3 tiles(spot_blocks(m->n, TILE), count), block(SIDE, SIDE), sums(spot_blocks(m->d, COLUMNS), m->k, count);
     int going;
 
-    SPOT_LAUNCH(start_kernel, count, THREADS, 0, stream, *m);
-    SPOT_TRY(spot_cuda_launched(c, "kmeans.fit of %d jobs, at most %d points of %d dimensions", count, m->n, m->d));
+    SPOT_TRY(start_jobs(c, m, count, all_given));
     do {
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(spot_cuda_check(c, cudaMemsetAsync(m->going, 0, sizeof going, stream), "kmeans.fit: its counter"));
-        SPOT_LAUNCH(lloyd_kernel, count, THREADS, 0, stream, *m);
+        for (int i = 1; i <= ROUND; i++) {
+            SPOT_LAUNCH(assign_kernel, tiles, block, 0, stream, *m);
+            SPOT_LAUNCH(sum_kernel, sums, THREADS, 0, stream, *m);
+            SPOT_LAUNCH(settle_kernel, count, THREADS, 0, stream, *m, i == ROUND);
+        }
         SPOT_TRY(spot_cuda_launched(c, "kmeans.fit of %d jobs, at most %d points of %d dimensions", count, m->n, m->d));
         SPOT_TRY(spot_cuda_memory(c)->copy(c, &going, m->going, sizeof going));
     } while (going);
@@ -235,15 +375,17 @@ static spot_status run_jobs(spot_ctx *c, const spot_kmeans_space *m, int count, 
 {
     const size_t bytes = count * sizeof *jobs;
     const spot_plugin *memory = spot_cuda_memory(c);
+    bool given = true;
 
     SPOT_TRY(spot_cuda_needs(c, m->job, "kmeans.fit: scratch"));
     for (int j = 0; j < count; j++) {
+        given = given && jobs[j].given;
         SPOT_TRY(spot_cuda_needs_all(c, "kmeans.fit", { { jobs[j].x, "x" }, { jobs[j].centre, "centre" },
                                      { jobs[j].label, "label" } }));
     }
     SPOT_TRY(spot_check_stop(c));
     SPOT_TRY(memory->copy(c, m->job, jobs, bytes));
-    SPOT_TRY(run_rounds(c, m, count));
+    SPOT_TRY(run_rounds(c, m, count, given));
     return memory->copy(c, jobs, m->job, bytes);
 }
 
