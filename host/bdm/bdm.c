@@ -29,6 +29,11 @@ static bool known(int method) { return method >= 0 && method < SPOT_METHODS; }
 
 bool spot_bdm_weighs(int method) { return known(method) && methods[method]->weighs; }
 
+bool spot_bdm_reads_on_device(const spot_bdm_config *cfg)
+{
+    return !spot_embed_is_nothing(&cfg->embed) || (known(cfg->method) && !methods[cfg->method]->own_rows);
+}
+
 static const spot_setting *settings_of(int method) { return known(method) ? methods[method]->settings : NULL; }
 
 const spot_setting spot_bdm_settings[] = {

@@ -278,5 +278,5 @@ static const spot_setting settings[] = {
 
 static void defaults(spot_bdm_config *cfg) { cfg->representation = SPOT_BY_ATTRIBUTES; }
 
-const spot_method spot_method_itemsets = { .overlap = true, .settings = settings, .defaults = defaults,
+const spot_method spot_method_itemsets = { .own_rows = true, .overlap = true, .settings = settings, .defaults = defaults,
                                            .solve = solve_group, .assign = assign };

@@ -31,7 +31,7 @@ static spot_status open_problem(spot_ctx *c, spot_arena *host, spot_arena *work,
     SPOT_TRY(SPOT_TAKE(c, host, t->ranks, k));
     SPOT_TRY(spot_twin_take(c, host, work, &t->centre, k * d * sizeof(double)));
     SPOT_TRY(spot_twin_take(c, host, work, &t->label, n * sizeof(int)));
-    if (!work->counting) spot_unit_rows_build(&t->u, &g->views[p], points, NULL, g->cfg->weight);
+    if (!work->counting) spot_unit_rows_build(&t->u, &g->views[p], points, NULL, g->cfg->weight, c->threads);
     return spot_numbers_on_device(c, work, &t->on_device, t->u.x, NULL, n * d);
 }
 
@@ -84,4 +84,4 @@ static const spot_setting settings[] = {
     SPOT_END
 };
 
-const spot_method spot_method_kmeans = { .settings = settings, .solve = solve_group, .assign = assign };
+const spot_method spot_method_kmeans = { .own_rows = true, .settings = settings, .solve = solve_group, .assign = assign };

@@ -51,7 +51,7 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
     for (int p = 0; p < g->problems; p++) {
         const spot_points *points = &g->points[p];
         SPOT_TRY(take_problem(c, host, &t[p], points->n, points->d, g->cfg));
-        if (!work->counting) spot_unit_rows_build(&t[p].u, &g->views[p], points, NULL, g->cfg->weight);
+        if (!work->counting) spot_unit_rows_build(&t[p].u, &g->views[p], points, NULL, g->cfg->weight, c->threads);
         job[p] = (spot_ward_job){ .n = t[p].u.n, .d = t[p].u.d, .x = t[p].u.x, .merge = t[p].merge };
     }
     SPOT_TRY(spot_ward_trees(c, host, work, g->problems, job));
@@ -73,4 +73,4 @@ static const spot_setting settings[] = {
     SPOT_END
 };
 
-const spot_method spot_method_ward = { .settings = settings, .solve = solve_group, .assign = assign };
+const spot_method spot_method_ward = { .own_rows = true, .settings = settings, .solve = solve_group, .assign = assign };

@@ -83,4 +83,4 @@ static const spot_setting settings[] = {
     SPOT_END
 };
 
-const spot_method spot_method_confidence = { .settings = settings, .solve = solve_group, .assign = assign };
+const spot_method spot_method_confidence = { .own_rows = true, .settings = settings, .solve = solve_group, .assign = assign };

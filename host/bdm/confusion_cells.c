@@ -56,4 +56,4 @@ static spot_status assign(spot_ctx *c, spot_arena *a, const spot_assignment *to)
     return SPOT_OK;
 }
 
-const spot_method spot_method_confusion = { .solve = solve_group, .assign = assign };
+const spot_method spot_method_confusion = { .own_rows = true, .solve = solve_group, .assign = assign };

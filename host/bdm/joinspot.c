@@ -51,9 +51,9 @@ static spot_status take_problem(spot_ctx *c, spot_arena *a, joinspot_problem *t,
 }
 
 static void open_problem(joinspot_problem *t, const spot_view *v, const spot_points *points, spot_seed seed,
-                         const spot_bdm_config *cfg)
+                         const spot_bdm_config *cfg, int threads)
 {
-    spot_unit_rows_build(&t->u, v, points, NULL, cfg->weight);
+    spot_unit_rows_build(&t->u, v, points, NULL, cfg->weight, threads);
     for (int i = 0; i < v->n; i++) t->error[i] = spot_view_error(v, i);
     t->cut.x = t->u.x;
     t->cut.error = t->error;
@@ -102,7 +102,7 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
 
     for (int p = 0; p < g->problems; p++) {
         SPOT_TRY(take_problem(c, host, &t[p], g->points[p].n, g->points[p].d));
-        if (!work->counting) open_problem(&t[p], &g->views[p], &g->points[p], g->seeds[p], g->cfg);
+        if (!work->counting) open_problem(&t[p], &g->views[p], &g->points[p], g->seeds[p], g->cfg, c->threads);
         cut[p] = t[p].cut;
     }
     SPOT_TRY(spot_fine_cuts(c, host, work, g->problems, cut));
@@ -130,4 +130,5 @@ static const spot_setting settings[] = {
     SPOT_END
 };
 
-const spot_method spot_method_joinspot = { .settings = settings, .solve = solve_group, .assign = assign_rows };
+const spot_method spot_method_joinspot = { .own_rows = true, .settings = settings, .solve = solve_group,
+                                           .assign = assign_rows };

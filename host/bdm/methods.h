@@ -20,6 +20,7 @@ typedef struct {
 typedef struct spot_method {
     bool weighs;           /* its hypotheses have weights */
     bool overlap;          /* they may share rows */
+    bool own_rows;         /* it looks at no points on a device: it makes rows of its own, or needs none */
 
     /* The method's own settings, members of spot_bdm_config. NULL: none. */
     const spot_setting *settings;

@@ -41,12 +41,12 @@ static spot_status take_problem(spot_ctx *c, spot_arena *a, mistakes_problem *t,
     return SPOT_TAKE(c, a, t->centre, (size_t)cfg->plain.clusters * (size_t)t->u.d);
 }
 
-static void list_wrong(mistakes_problem *t, const spot_view *v, const spot_points *points)
+static void list_wrong(mistakes_problem *t, const spot_view *v, const spot_points *points, int threads)
 {
     t->u.n = 0;
     for (int i = 0; i < v->n; i++)
         if (spot_is_wrong(v, i)) t->wrong[t->u.n++] = i;
-    if (t->u.n) spot_unit_rows_build(&t->u, v, points, t->wrong, 0);
+    if (t->u.n) spot_unit_rows_build(&t->u, v, points, t->wrong, 0, threads);
 }
 
 /* Makes labellings of a tree, one of each number of clusters; a silhouette needs fewer clusters than rows. */
@@ -132,7 +132,7 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
         const spot_points *points = &g->points[p];
         SPOT_TRY(take_problem(c, host, &t[p], points->n, points->d, g->cfg));
         if (work->counting) continue;
-        list_wrong(&t[p], &g->views[p], points);
+        list_wrong(&t[p], &g->views[p], points, c->threads);
         if (!t[p].u.n)
             spot_log_of(c, SPOT_LOG_WARN, g->seeds[p].ec, "none of the %d images fails, so there are no mistakes to cluster",
                         points->n);
@@ -154,4 +154,4 @@ static const spot_setting settings[] = {
     SPOT_END
 };
 
-const spot_method spot_method_mistakes = { .settings = settings, .solve = solve_group, .assign = assign };
+const spot_method spot_method_mistakes = { .own_rows = true, .settings = settings, .solve = solve_group, .assign = assign };

@@ -60,4 +60,4 @@ static const spot_setting settings[] = {
     SPOT_END
 };
 
-const spot_method spot_method_random = { .settings = settings, .solve = solve_group };
+const spot_method spot_method_random = { .own_rows = true, .settings = settings, .solve = solve_group };

@@ -15,6 +15,7 @@ spot_status spot_unit_rows_take(spot_ctx *c, spot_arena *a, spot_unit_rows *u, i
     u->n = n;
     u->d = columns + 1;
     SPOT_TRY(SPOT_TAKE(c, a, u->x, (size_t)n * (size_t)u->d));
+    SPOT_TRY(SPOT_TAKE(c, a, u->length, n));
     return SPOT_TAKE(c, a, u->mean, columns);
 }
 
@@ -31,15 +32,21 @@ static double divisor(const float *x, int d)
     return length > 0 ? length : 1;
 }
 
-static void find_mean(spot_unit_rows *u, const spot_points *p, const int *row)
+/* A thread owns columns, so each mean is one chain in the order of the rows. */
+static void find_mean(spot_unit_rows *u, const spot_points *p, const int *row, int threads)
 {
-    memset(u->mean, 0, (size_t)p->d * sizeof *u->mean);
-    for (int i = 0; i < u->n; i++) {
-        const float *x = point_of(p, row, i);
-        double length = divisor(x, p->d);
-        for (int j = 0; j < p->d; j++) u->mean[j] += x[j] / length;
+    enum { TOGETHER = 16 };
+
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int j0 = 0; j0 < p->d; j0 += TOGETHER) {
+        const int end = j0 + TOGETHER < p->d ? j0 + TOGETHER : p->d;
+        for (int j = j0; j < end; j++) u->mean[j] = 0;
+        for (int i = 0; i < u->n; i++) {
+            const float *x = point_of(p, row, i);
+            for (int j = j0; j < end; j++) u->mean[j] += x[j] / u->length[i];
+        }
+        for (int j = j0; j < end; j++) u->mean[j] /= u->n;
     }
-    for (int j = 0; j < p->d; j++) u->mean[j] /= u->n;
 }
 
 static void find_scale(spot_unit_rows *u, const spot_points *p, const int *row)
@@ -48,27 +55,29 @@ static void find_scale(spot_unit_rows *u, const spot_points *p, const int *row)
 
     for (int i = 0; i < u->n; i++) {
         const float *x = point_of(p, row, i);
-        double length = divisor(x, p->d);
+        const double length = u->length[i];
         for (int j = 0; j < p->d; j++) square += (x[j] / length - u->mean[j]) * (x[j] / length - u->mean[j]);
     }
     square /= u->n;
     u->scale = square > NO_EXTENT ? 1 / sqrt(square) : 0;
 }
 
-static void build_row(float *to, const float *x, int d, const double *mean, double scale, double confidence)
+static void build_row(float *to, const float *x, int d, double length, const double *mean, double scale, double confidence)
 {
-    double length = divisor(x, d);
-
     for (int j = 0; j < d; j++) to[j] = (float)((x[j] / length - mean[j]) * scale);
     to[d] = (float)confidence;
 }
 
-void spot_unit_rows_build(spot_unit_rows *u, const spot_view *v, const spot_points *p, const int *row, double weight)
+void spot_unit_rows_build(spot_unit_rows *u, const spot_view *v, const spot_points *p, const int *row, double weight,
+                          int threads)
 {
-    find_mean(u, p, row);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int i = 0; i < u->n; i++) u->length[i] = divisor(point_of(p, row, i), p->d);
+    find_mean(u, p, row, threads);
     find_scale(u, p, row);
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int i = 0; i < u->n; i++)
-        build_row(u->x + (size_t)i * u->d, point_of(p, row, i), p->d, u->mean, u->scale,
+        build_row(u->x + (size_t)i * u->d, point_of(p, row, i), p->d, u->length[i], u->mean, u->scale,
                   weight * v->confidence[row ? row[i] : i]);
 }
 
@@ -137,10 +146,11 @@ spot_status spot_unit_rows_assign(spot_ctx *c, spot_arena *a, const spot_assignm
     if (a->counting) return SPOT_OK;
 #pragma omp parallel for num_threads(c->threads) schedule(static)
     for (int i = 0; i < to->rows->n; i++) {
+        const float *at = to->points->at + (size_t)i * d;
         float *own = x + (size_t)i * (size_t)(d + 1);
         int k;
         if (wrong_only && !spot_is_wrong(to->rows, i)) continue;
-        build_row(own, to->points->at + (size_t)i * d, d, mean->data, *(const double *)scale->data,
+        build_row(own, at, d, divisor(at, d), mean->data, *(const double *)scale->data,
                   weight > 0 ? weight * to->rows->confidence[i] : 0);
         k = spot_nearest_centre(own, centre->data, centre->rows, d + 1);
         if (k >= 0 && hypothesis[k] >= 0) to->member[(size_t)i * to->hypotheses + hypothesis[k]] = 1;

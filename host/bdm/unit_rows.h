@@ -11,6 +11,7 @@
 typedef struct {
     int n, d;                  /* d: the points' columns and the confidence's */
     float *x;                  /* (n, d) */
+    double *length;            /* (n): what a row is divided by */
     double *mean;              /* (d - 1), and ... */
     double scale;              /* ... the number: what new rows need */
 } spot_unit_rows;
@@ -18,8 +19,9 @@ typedef struct {
 /* Takes the arrays for n rows of a problem whose points have `columns` coordinates. */
 spot_status spot_unit_rows_take(spot_ctx *c, spot_arena *a, spot_unit_rows *u, int n, int columns);
 
-/* Fills them. row (u->n): the rows of the problem; NULL: all. */
-void spot_unit_rows_build(spot_unit_rows *u, const spot_view *v, const spot_points *p, const int *row, double weight);
+/* Fills them. row (u->n): the rows of the problem; NULL: all. The same bits for any number of threads. */
+void spot_unit_rows_build(spot_unit_rows *u, const spot_view *v, const spot_points *p, const int *row, double weight,
+                          int threads);
 
 /* centre (clusters, u->d): means of the rows of each label. */
 void spot_unit_rows_centres(double *centre, const spot_unit_rows *u, const int *label, int clusters);

@@ -232,6 +232,9 @@ const char     *spot_bdm_name(const spot_bdm_config *cfg, char *text, size_t siz
 /* Whether the method's hypotheses have weights. */
 bool spot_bdm_weighs(int method);
 
+/* Whether the method or its reducer reads features or points on a device, so that they should lie there before. */
+bool spot_bdm_reads_on_device(const spot_bdm_config *cfg);
+
 /* Finds the hypotheses of each problem. All arrays lie on the host on every device, and points that lie on the device, too, are
  * not copied to it again; out[p].h[..].row and .weight live in a. points[p] is
  * the result of spot_embed_fit with cfg->embed, or the features where there is no reduction. SPOT_INPUT for confidences

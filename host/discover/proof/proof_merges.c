@@ -78,7 +78,7 @@ static spot_status grow(const tree_maker *k, spot_arena *a, const ward_tree *t, 
     SPOT_TRY(spot_unit_rows_take(k->c, a, &x->unit, n, d));
     if (!a->counting) {
         fill_leaves(k->s, t, &x->points, &x->view);
-        spot_unit_rows_build(&x->unit, &x->view, &x->points, NULL, ward_weight(k->o));
+        spot_unit_rows_build(&x->unit, &x->view, &x->points, NULL, ward_weight(k->o), k->c->threads);
     }
     job = (spot_ward_job){ .n = x->unit.n, .d = x->unit.d, .x = x->unit.x, .merge = x->plain };
     return spot_ward_trees(k->c, a, a, 1, &job);

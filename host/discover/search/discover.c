@@ -14,6 +14,7 @@
 #include "core/ops.h"
 #include "discover/proof/judge.h"
 #include "discover/search/class_map.h"
+#include "discover/search/features_put.h"
 #include "discover/subject/attribute_rows.h"
 #include "study/chain.h"
 #include "study/keys.h"
@@ -27,6 +28,7 @@ typedef struct {
     spot_findings               *findings;
     spot_store                   store;
     spot_arena                   work;
+    spot_arena                   on_device; /* has the current group's features */
     spot_chain                   chain;    /* the current group's classes */
     spot_view                   *view[2];  /* (chain.count) their rows by features, and by attributes; NULL: no method asks */
     spot_key                    *key[2];   /* (chain.count) of these views */
@@ -309,9 +311,10 @@ static spot_status draw_maps(discovery *run)
     return SPOT_OK;
 }
 
-static spot_status run_group(discovery *run, const spot_candidate *candidates, int count)
+static spot_status run_group(discovery *run, const spot_candidate *candidates, int count, size_t device)
 {
     SPOT_TRY(open_group(run, candidates, count));
+    SPOT_TRY(spot_features_put(run->c, &run->on_device, run->options, run->view[0], count, device));
     for (run->method = 0; run->method < run->options->bdms; run->method++)
         for (run->seed = 0; run->seed < run->options->seeds; run->seed++) {
             SPOT_TRY(spot_check_stop(run->c));
@@ -334,7 +337,8 @@ static spot_status run_groups(discovery *run, const spot_candidate *candidates, 
         run->first = run->findings->finding + (size_t)i * findings_of_a_class(run);
         SPOT_TRY(spot_group_fit(run->c, run->subject, run->options, candidates + i, count - i, results, &together, &needs));
         SPOT_TRY(spot_arena_open(run->c, &run->work, needs.host));
-        s = run_group(run, candidates + i, together);
+        s = run_group(run, candidates + i, together, needs.device);
+        spot_arena_close(&run->on_device);
         spot_arena_close(&run->work);
         SPOT_TRY(s);
     }
