@@ -227,6 +227,48 @@ TEST(an_adversary_attacks_the_batch_that_was_drawn)
     free(want);
 }
 
+/* -- weights that are on the device ------------------------------------------------------------------------------- */
+
+/* Trains from `start`, whose numbers lie on the device at `from`; NULL: they come from the host. */
+static void train_from(spot_ctx *c, pupil *p, const spot_model *start, const float *from)
+{
+    spot_model_config cfg;
+    spot_ec ec;
+
+    small_ec(c, &ec, &cfg);
+    cfg.epochs = 1;
+    CHECK_OK(c, spot_arena_open(c, &p->a, (size_t)32 << 20));
+    CHECK_OK(c, spot_model_train_resident(c, &p->a, &p->m, &p->lesson, &ec, &cfg,
+                                          &(spot_resident_training){ .model = start, .from = from }));
+}
+
+/* From the same model with the same head, or with another, as a base model has: an EC then begins with a new one. */
+TEST(weights_on_the_device_are_those_of_the_host)
+{
+    spot_ctx c;
+    spot_arena a;
+
+    open_cuda(&c, 0);
+    CHECK_OK(&c, spot_arena_open(&c, &a, (size_t)16 << 20));
+    for (int outputs = 1; outputs <= 3; outputs += 2) {
+        pupil host, device;
+        spot_model start;
+        float *there;
+        CHECK_OK(&c, spot_model_init(&c, &a, &start, SPOT_ARCH_RESNET18, 16, outputs, 8, 0));
+        there = to_device(&c, start.value, start.floats * sizeof *start.value);
+        train_from(&c, &host, &start, NULL);
+        train_from(&c, &device, &start, there);
+        assert_int_equal(device.m.outputs, 1);
+        assert_memory_equal(device.m.value, host.m.value, host.m.floats * sizeof *host.m.value);
+        spot_device_give(&c, there);
+        spot_arena_close(&host.a);
+        spot_arena_close(&device.a);
+        a.used = 0;
+    }
+    spot_arena_close(&a);
+    spot_device_close(&c);
+}
+
 TEST(failures_are_said)
 {
     spot_ctx c, cpu = check_ctx(1);

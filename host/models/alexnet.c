@@ -4,6 +4,7 @@
 #include "core/device.h"
 
 enum { LINEARS = 2, AREA = SPOT_POOL_MEAN * SPOT_POOL_MEAN };
+enum { TENSORS = 2 };                                /* of a layer: weights, bias */
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -89,30 +90,11 @@ static spot_status take(spot_ctx *c, spot_arena *a, spot_net *net)
 
 /* -- weights -------------------------------------------------------------------------------------------------- */
 
-static spot_status put(spot_ctx *c, spot_net *net, const float *value, const spot_model_tensor *t)
+static void arrays(const spot_net *net, float **at)
 {
-    for (int u = 0; u < net->arch.units; u++, t += 2) {
-        SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], value + t[0].offset));
-        SPOT_TRY(spot_device_copy(c, net->bias[u], value + t[1].offset, t[1].count * sizeof(float)));
-    }
-    for (int l = 0; l < LINEARS; l++, t += 2) {
-        SPOT_TRY(spot_device_copy(c, net->dense_w[l], value + t[0].offset, t[0].count * sizeof(float)));
-        SPOT_TRY(spot_device_copy(c, net->dense_b[l], value + t[1].offset, t[1].count * sizeof(float)));
-    }
-    return SPOT_OK;
-}
-
-static spot_status get(spot_ctx *c, float *value, const spot_net *net, const spot_model_tensor *t)
-{
-    for (int u = 0; u < net->arch.units; u++, t += 2) {
-        SPOT_TRY(spot_conv_unpack(c, net->conv[u], value + t[0].offset, net->w[u]));
-        SPOT_TRY(spot_device_copy(c, value + t[1].offset, net->bias[u], t[1].count * sizeof(float)));
-    }
-    for (int l = 0; l < LINEARS; l++, t += 2) {
-        SPOT_TRY(spot_device_copy(c, value + t[0].offset, net->dense_w[l], t[0].count * sizeof(float)));
-        SPOT_TRY(spot_device_copy(c, value + t[1].offset, net->dense_b[l], t[1].count * sizeof(float)));
-    }
-    return SPOT_OK;
+    for (int u = 0; u < net->arch.units; u++) at[TENSORS * u + 1] = net->bias[u];
+    at += TENSORS * net->arch.units;
+    for (int l = 0; l < LINEARS; l++, at += TENSORS) at[0] = net->dense_w[l], at[1] = net->dense_b[l];
 }
 
 /* -- steps ---------------------------------------------------------------------------------------------------- */
@@ -188,4 +170,4 @@ static spot_status back(spot_ctx *c, spot_net *net, const float *target, int liv
     return SPOT_OK;
 }
 
-const spot_net_way spot_alexnet_way = { sums, learned, running, take, put, get, forward, back };
+const spot_net_way spot_alexnet_way = { sums, learned, running, take, TENSORS, arrays, forward, back };

@@ -102,28 +102,70 @@ spot_status spot_model_on_device(spot_ctx *c, const spot_model *m, const float *
     return spot_device_copy(c, *copy, m->value, bytes);
 }
 
-static spot_status put_all(spot_ctx *c, spot_net *net, const spot_model *m, const float *value)
+/* Sets at[i] to the net's array for tensor i of the model; NULL for the weights of convolutions, which are packed. */
+static void arrays_of(const spot_net *net, float *at[SPOT_MAX_TENSORS])
+{
+    const int head = spot_model_tensors(net->s.arch) - 2;
+
+    memset(at, 0, SPOT_MAX_TENSORS * sizeof *at);
+    net->way->arrays(net, at);
+    at[head] = net->fc_w, at[head + 1] = net->fc_b;
+}
+
+/* All tensors before `end`. */
+static spot_status put_tensors(spot_ctx *c, spot_net *net, const float *value, const spot_model_tensor *table, int end)
+{
+    spot_conv_part part[SPOT_MAX_TENSORS];
+    float *at[SPOT_MAX_TENSORS];
+    int parts = 0;
+
+    arrays_of(net, at);
+    for (int u = 0; u < net->arch.units; u++)
+        SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], value + table[net->way->tensors * u].offset));
+    for (int i = 0; i < end; i++)
+        if (at[i]) part[parts++] = (spot_conv_part){ at[i], value + table[i].offset, table[i].count };
+    return spot_conv_copy_parts(c, part, parts);
+}
+
+static spot_status get_tensors(spot_ctx *c, float *value, const spot_net *net, const spot_model_tensor *table, int end)
+{
+    spot_conv_part part[SPOT_MAX_TENSORS];
+    float *at[SPOT_MAX_TENSORS];
+    int parts = 0;
+
+    arrays_of(net, at);
+    for (int u = 0; u < net->arch.units; u++)
+        SPOT_TRY(spot_conv_unpack(c, net->conv[u], value + table[net->way->tensors * u].offset, net->w[u]));
+    for (int i = 0; i < end; i++)
+        if (at[i]) part[parts++] = (spot_conv_part){ value + table[i].offset, at[i], table[i].count };
+    return spot_conv_copy_parts(c, part, parts);
+}
+
+static spot_status put_all(spot_ctx *c, spot_net *net, const spot_model *m, const float *value, bool new_head)
 {
     spot_model_tensor table[SPOT_MAX_TENSORS];
-    const spot_model_tensor *head = &table[spot_model_tensors(m->arch) - 2];
+    const int tensors = spot_model_tensors(m->arch);
+    const spot_model_tensor *head = &table[tensors - 2];
     float *clear[] = { net->param, net->grad, net->moment, net->square };
 
     spot_model_layout(table, m->arch, m->width, m->outputs);
     for (int i = 0; i < 4; i++) SPOT_TRY(spot_device_clear(c, clear[i], net->params * sizeof(float)));
-    SPOT_TRY(net->way->put(c, net, value, table));
-    SPOT_TRY(spot_device_copy(c, net->fc_w, value + head[0].offset, head[0].count * sizeof(float)));
-    SPOT_TRY(spot_device_copy(c, net->fc_b, value + head[1].offset, head[1].count * sizeof(float)));
+    SPOT_TRY(put_tensors(c, net, value, table, new_head ? tensors - 2 : tensors));
+    if (new_head) {
+        SPOT_TRY(spot_device_copy(c, net->fc_w, m->value + head[0].offset, head[0].count * sizeof(float)));
+        SPOT_TRY(spot_device_copy(c, net->fc_b, m->value + head[1].offset, head[1].count * sizeof(float)));
+    }
     return round_weights(c, net);
 }
 
 /* A copy is given back when the kernels that read it are done, which a device waits for. */
-spot_status spot_net_put_from(spot_ctx *c, spot_net *net, const spot_model *m, const float *there)
+spot_status spot_net_put_from(spot_ctx *c, spot_net *net, const spot_model *m, const float *there, bool new_head)
 {
     const float *value;
     void *copy;
     spot_status s = spot_model_on_device(c, m, there, &value, &copy);
 
-    if (!s) s = put_all(c, net, m, value);
+    if (!s) s = put_all(c, net, m, value, value == there && new_head);
     spot_device_give(c, copy);
     return s;
 }
@@ -131,16 +173,13 @@ spot_status spot_net_put_from(spot_ctx *c, spot_net *net, const spot_model *m, c
 static spot_status get_all(spot_ctx *c, const spot_model *m, float *value, const spot_net *net)
 {
     spot_model_tensor table[SPOT_MAX_TENSORS];
-    const spot_model_tensor *head = &table[spot_model_tensors(m->arch) - 2];
 
     spot_model_layout(table, m->arch, m->width, m->outputs);
-    SPOT_TRY(net->way->get(c, value, net, table));
-    SPOT_TRY(spot_device_copy(c, value + head[0].offset, net->fc_w, head[0].count * sizeof(float)));
-    SPOT_TRY(spot_device_copy(c, value + head[1].offset, net->fc_b, head[1].count * sizeof(float)));
+    SPOT_TRY(get_tensors(c, value, net, table, spot_model_tensors(m->arch)));
     return spot_device_copy(c, m->value, value, m->floats * sizeof *value);
 }
 
-spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m) { return spot_net_put_from(c, net, m, NULL); }
+spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m) { return spot_net_put_from(c, net, m, NULL, false); }
 
 spot_status spot_net_get_to(spot_ctx *c, spot_model *m, const spot_net *net, float *there)
 {

@@ -122,9 +122,8 @@ struct spot_net_way {
     size_t      (*learned)(spot_ctx *c, spot_net *net, float *from, bool gradient);    /* divides `from`, or counts */
     size_t      (*running)(spot_net *net, float *from);
     spot_status (*take)(spot_ctx *c, spot_arena *a, spot_net *net);   /* all but what every net has */
-    /* value: a model's, in the memory of c's device; all but the head */
-    spot_status (*put)(spot_ctx *c, spot_net *net, const float *value, const spot_model_tensor *table);
-    spot_status (*get)(spot_ctx *c, float *value, const spot_net *net, const spot_model_tensor *table);
+    int         tensors;                              /* of a unit; the first are the weights of its convolution */
+    void        (*arrays)(const spot_net *net, float **at);           /* sets at[i] to tensor i, but for those and the head */
     spot_status (*forward)(spot_ctx *c, spot_net *net, int live, bool learning);       /* from net->planes */
     spot_status (*back)(spot_ctx *c, spot_net *net, const float *target, int live, double *loss, bool learning);   /* to y[0] */
 };
@@ -154,8 +153,9 @@ spot_status spot_model_on_device(spot_ctx *c, const spot_model *m, const float *
 spot_status spot_net_put(spot_ctx *c, spot_net *net, const spot_model *m);
 spot_status spot_net_get(spot_ctx *c, spot_model *m, const spot_net *net);
 
-/* The same, from and to (m->floats) numbers that stay in the memory of c's device; NULL: as above. get fills m->value, too. */
-spot_status spot_net_put_from(spot_ctx *c, spot_net *net, const spot_model *m, const float *there);
+/* The same, from and to (m->floats) numbers that stay in the memory of c's device; NULL: as above. get fills m->value, too.
+ * new_head: the numbers there have another head, and m's is taken. */
+spot_status spot_net_put_from(spot_ctx *c, spot_net *net, const spot_model *m, const float *there, bool new_head);
 spot_status spot_net_get_to(spot_ctx *c, spot_model *m, const spot_net *net, float *there);
 
 /* pixels (live, size, size, 3), normalised -> net->feature, net->logit. pixels NULL: net->planes already hold the images, from

@@ -3,6 +3,8 @@
 
 #include "core/device.h"
 
+enum { TENSORS = 6 };                                /* of a unit: weights, the norm's four, a count of batches */
+
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* -- memory --------------------------------------------------------------------------------------------------- */
@@ -90,30 +92,13 @@ static bool is_first(int arch, int u)
 
 /* -- weights -------------------------------------------------------------------------------------------------- */
 
-static spot_status put(spot_ctx *c, spot_net *net, const float *value, const spot_model_tensor *table)
+static void arrays(const spot_net *net, float **at)
 {
     for (int u = 0; u < net->arch.units; u++) {
-        const spot_model_tensor *t = &table[6 * u];
-        spot_norm *l = &net->norm[u];
-        float *to[5] = { NULL, l->weight, l->bias, l->running_mean, l->running_var };
-        SPOT_TRY(spot_conv_pack(c, net->conv[u], net->w[u], value + t[0].offset));
-        for (int i = 1; i < 5; i++)
-            SPOT_TRY(spot_device_copy(c, to[i], value + t[i].offset, t[i].count * sizeof(float)));
-    }
-    return SPOT_OK;
-}
-
-static spot_status get(spot_ctx *c, float *value, const spot_net *net, const spot_model_tensor *table)
-{
-    for (int u = 0; u < net->arch.units; u++) {
-        const spot_model_tensor *t = &table[6 * u];
         const spot_norm *l = &net->norm[u];
-        const float *from[5] = { NULL, l->weight, l->bias, l->running_mean, l->running_var };
-        SPOT_TRY(spot_conv_unpack(c, net->conv[u], value + t[0].offset, net->w[u]));
-        for (int i = 1; i < 5; i++)
-            SPOT_TRY(spot_device_copy(c, value + t[i].offset, from[i], t[i].count * sizeof(float)));
+        float **of = &at[TENSORS * u];
+        of[1] = l->weight, of[2] = l->bias, of[3] = l->running_mean, of[4] = l->running_var;
     }
-    return SPOT_OK;
 }
 
 /* -- forward -------------------------------------------------------------------------------------------------- */
@@ -189,4 +174,5 @@ static spot_status back(spot_ctx *c, spot_net *net, const float *target, int liv
     return spot_norm_pool_back(c, &pool, &net->norm[0], stem, net->scratch);
 }
 
-const spot_net_way spot_resnet_way = { is_first, divide_learned, divide_running, take_activations, put, get, forward, back };
+const spot_net_way spot_resnet_way = { is_first, divide_learned, divide_running, take_activations, TENSORS, arrays, forward,
+                                       back };

@@ -238,7 +238,8 @@ static spot_status train_in(spot_ctx *c, spot_arena *on, spot_arena *host, spot_
     spot_trainer t;
     spot_status s = spot_trainer_open(c, on, host, &t, ec, cfg, how->robust ? &cfg->robust : NULL);
 
-    t.from = how->model && how->model->outputs == ec->targets ? how->from : NULL;      /* another head is new */
+    t.from = how->model ? how->from : NULL;
+    t.new_head = how->model && how->model->outputs != ec->targets;
     t.to = how->to;
     if (!s) s = spot_trainer_start(c, &t, m);
     if (!s) s = run_epochs(c, &t, m, lesson);

@@ -163,7 +163,7 @@ spot_status spot_trainer_start(spot_ctx *c, spot_trainer *t, const spot_model *m
     SPOT_TRY(spot_ec_images(c, &s));
     SPOT_TRY(copy_between(c, t->here.image, t->val.image, (size_t)val * sizeof *t->val.image));
     SPOT_TRY(copy_between(c, t->here.target, t->val.target, (size_t)val * t->ec->targets * sizeof *t->val.target));
-    return spot_net_put_from(c, &t->net, m, t->from);
+    return spot_net_put_from(c, &t->net, m, t->from, t->new_head);
 }
 
 /* -- steps ---------------------------------------------------------------------------------------------------- */

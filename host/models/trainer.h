@@ -55,6 +55,7 @@ typedef struct {
     int         ahead;                    /* steps that wait for a GPU at most, SPOT_STEPS_AHEAD: a stop waits for these */
     const float *from;                    /* NULL until the caller says where weights lie on the device (network.h) */
     float      *to;
+    bool        new_head;                 /* `from` has another head than the model */
 } spot_trainer;
 
 /* 64 steps of ResNet-18 at batch 256 in bf16 are 0.8 s on an H200 (predicted), and a wait for them takes 20 to 50 us. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "core/device.h"
 #include "sweep/pipeline.h"
 
 static spot_status train_base(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key)
@@ -21,6 +22,16 @@ static spot_status train_base(spot_ctx *c, spot_arena *a, spot_run *run, spot_ke
     return SPOT_OK;
 }
 
+/* Every EC starts from it, so it goes to the device once. */
+static spot_status keep_on_device(spot_ctx *c, spot_run *run)
+{
+    const size_t bytes = run->base.floats * sizeof *run->base.value;
+
+    if (!c->device) return SPOT_OK;
+    SPOT_TRY(spot_device_take(c, &run->base_there, bytes));
+    return spot_device_copy(c, run->base_there, run->base.value, bytes);
+}
+
 spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run)
 {
     spot_key key = spot_key_of_base(c, run->cfg);
@@ -31,5 +42,6 @@ spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run)
     SPOT_TRY(spot_recall(c, a, &run->store, key, "base", spot_pack_model, &run->base, &found));
     if (!found) SPOT_TRY(train_base(c, a, run, key));
     snprintf(path, sizeof path, "%s/base.safetensors", run->store.dir);
-    return found && !access(path, F_OK) ? SPOT_OK : spot_model_save(c, path, &run->base);
+    if (!found || access(path, F_OK)) SPOT_TRY(spot_model_save(c, path, &run->base));
+    return keep_on_device(c, run);
 }

@@ -157,6 +157,7 @@ static spot_status look_at_negatives(spot_ctx *c, spot_arena *a, const ec_networ
     return spot_check_stop(c);
 }
 
+/* What an EC's networks start from: the base model, if there is one. */
 static const spot_model *base_of(const spot_run *run) { return run->base.width ? &run->base : NULL; }
 
 /* Memory for the weights of an EC's network; NULL on the CPU. */
@@ -173,7 +174,7 @@ static spot_status take_weights(spot_ctx *c, const spot_run *run, const spot_ec 
 spot_status spot_classifier_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, const spot_ec *ec,
                                  const spot_network_view *v)
 {
-    ec_network n = { .run = run, .net = &spot_classifier, .key = key, .ec = ec };
+    ec_network n = { .run = run, .net = &spot_classifier, .key = key, .ec = ec, .from = run->base_there };
     bool repair = run->cfg->metric.repair, known;
     spot_model m = { 0 };
     spot_status s;
@@ -208,8 +209,8 @@ static spot_status train_and_look(spot_ctx *c, spot_arena *a, ec_network *n, con
 spot_status spot_robust_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key key, spot_key classifier, const spot_ec *ec,
                              const spot_network_view *v)
 {
-    ec_network n = { .run = run, .net = &spot_robust, .key = key, .ec = ec };
-    ec_network first = { .run = run, .net = &spot_classifier, .key = classifier, .ec = ec };
+    ec_network n = { .run = run, .net = &spot_robust, .key = key, .ec = ec, .from = run->base_there };
+    ec_network first = { .run = run, .net = &spot_classifier, .key = classifier, .ec = ec, .from = run->base_there };
     bool from_classifier = run->cfg->model.robust.from == SPOT_FROM_CLASSIFIER, known;
     spot_model start = { 0 };
     spot_learning first_lesson;
@@ -218,6 +219,6 @@ spot_status spot_robust_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_key
     if (known) return SPOT_OK;
     if (from_classifier)
         SPOT_TRY(end_keeping(c, &first, train_network(c, a, &first, base_of(run), &start, &first_lesson)));
-    if (from_classifier && v->weights->filled && !first.trained) n.from = v->weights->at;
+    if (from_classifier) n.from = v->weights->filled && !first.trained ? v->weights->at : NULL;
     return train_and_look(c, a, &n, from_classifier ? &start : base_of(run), v);
 }

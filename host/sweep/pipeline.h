@@ -49,6 +49,7 @@ typedef struct {
     spot_layout        layout;
     int                before, planned;/* finished ECs, and all ECs: for the progress */
     spot_model         base;           /* width 0: none */
+    void              *base_there;     /* its numbers in the memory of the device, for all ECs of this process; NULL: none */
     spot_encoder      *encoder;        /* NULL: no method looks with it */
     spot_workers       workers;
 } spot_run;
@@ -86,7 +87,7 @@ typedef struct {
 } spot_ec_run;
 
 /* base.c: recalls or trains the base model that the config asks for, into run->base, and also writes it to the run directory
- * as base.safetensors. It stays in the arena. */
+ * as base.safetensors. It stays in the arena, and on a device a copy at run->base_there, which the caller gives back. */
 spot_status spot_pipeline_base(spot_ctx *c, spot_arena *a, spot_run *run);
 
 /* Numbers in a row of the encoder's features; 0 without an encoder. */

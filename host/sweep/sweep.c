@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/device.h"
 #include "spotter/sweep.h"
 #include "store/embedding.h"
 #include "store/pixel_cache.h"
@@ -229,6 +230,7 @@ static spot_status open_source(spot_ctx *c, sweep *v)
 static void close_sweep(spot_ctx *c, sweep *v)
 {
     spot_encoder_close(c, v->run.encoder);
+    spot_device_give(c, v->run.base_there);
     spot_workers_close(&v->run.workers);
     spot_source_close(&v->run.source);
     spot_arena_close(&v->arena);

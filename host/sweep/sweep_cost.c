@@ -114,14 +114,16 @@ static bool wave_fits(const spot_ctx *c, const spot_config *cfg, const spot_layo
            && l->worker.device + wave_resident(cfg, l, rows, l->wave) <= left;
 }
 
-/* Device memory for ECs: all that is free but what the pictures take. Those of a calibration lie there already. */
-static spot_status room_for_ecs(spot_ctx *c, size_t *left, const spot_layout *l, const spot_source *source)
+/* Device memory for ECs: all that is free but what the base model and the pictures take. Those of a calibration lie there
+ * already. */
+static spot_status room_for_ecs(spot_ctx *c, size_t *left, const spot_layout *l, const spot_config *cfg,
+                                const spot_source *source)
 {
-    size_t total;
+    size_t total, stays = base_bytes(cfg);
 
     SPOT_TRY(spot_device_room(c, left, &total));
-    if (source->photos && spot_photos_are_resident(source->photos)) return SPOT_OK;
-    *left = *left > l->photos ? *left - l->photos : 0;
+    if (!source->photos || !spot_photos_are_resident(source->photos)) stays += l->photos;
+    *left = *left > stays ? *left - stays : 0;
     return SPOT_OK;
 }
 
@@ -138,7 +140,7 @@ static spot_status choose_widths(spot_ctx *c, spot_layout *l, const spot_config 
     l->wave = wide = within(wide > o->at_once ? wide : o->at_once, ecs);
     l->at_once = abreast = within(abreast, wide);
     if (!c->device) return SPOT_OK;
-    SPOT_TRY(room_for_ecs(c, &left, l, source));
+    SPOT_TRY(room_for_ecs(c, &left, l, cfg, source));
     while (l->wave > 1 && !wave_fits(c, cfg, l, rows, o->pictures, left)) l->wave--;
     l->resident = wave_resident(cfg, l, rows, l->wave);
     l->at_once = within(l->at_once, l->wave);
@@ -187,7 +189,7 @@ spot_status spot_layout_of(spot_ctx *c, spot_layout *l, const spot_config *cfg, 
     l->arena = base + (wave.host > l->worker.host ? wave.host : l->worker.host);
     l->all.host = l->arena + (l->at_once > 1 ? (size_t)l->at_once * l->worker.host : 0) + l->encoder.host;
     workers = (size_t)l->at_once * l->worker.device + l->resident;
-    l->all.device = l->photos + l->encoder.device + (wave.device > workers ? wave.device : workers);
+    l->all.device = l->photos + l->encoder.device + (wave.device > workers ? wave.device : workers) + (c->device ? base : 0);
     return SPOT_OK;
 }
 

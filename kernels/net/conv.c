@@ -176,6 +176,13 @@ static spot_status unpack_cpu(spot_ctx *c, const spot_conv *p, float *oihw, cons
     return SPOT_OK;
 }
 
+static spot_status copy_parts_cpu(spot_ctx *c, const spot_conv_part *part, int count)
+{
+    (void)c;
+    for (int i = 0; i < count; i++) memcpy(part[i].to, part[i].from, part[i].count * sizeof *part[i].to);
+    return SPOT_OK;
+}
+
 static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const spot_conv_terms *t, int rows, void *scratch)
 {
     void *turned = (char *)scratch + p->pass[SPOT_FORWARD].scratch * (size_t)p->slots;
@@ -226,8 +233,8 @@ static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *
 
 const spot_conv_ops spot_conv_cpu = {
     .stem = 3, .open = open_cpu, .close = close_cpu, .scratch = scratch_cpu, .packed = packed_cpu, .planes = planes_cpu,
-    .pack = pack_cpu, .unpack = unpack_cpu, .forward = forward_cpu, .backward_data = backward_data_cpu,
-    .backward_weights = backward_weights_cpu,
+    .pack = pack_cpu, .unpack = unpack_cpu, .copy_parts = copy_parts_cpu, .forward = forward_cpu,
+    .backward_data = backward_data_cpu, .backward_weights = backward_weights_cpu,
 };
 
 /* Without these instructions oneDNN emulates bf16, more slowly than it computes fp32. */
@@ -321,6 +328,14 @@ spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, co
     if (!spot_conv_shape_of(plan)->train)
         return spot_fail(c, SPOT_INVALID, "{conv.plan_kind} conv.unpack: the plan was not made for it");
     SPOT_DISPATCH(c, conv, unpack, plan, oihw, packed);
+}
+
+spot_status spot_conv_copy_parts(spot_ctx *c, const spot_conv_part *part, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!part[i].count || !part[i].to || !part[i].from)
+            return spot_fail(c, SPOT_INVALID, "conv.copy_parts: part %d of %d has no numbers", i, count);
+    SPOT_DISPATCH(c, conv, copy_parts, part, count);
 }
 
 bool spot_conv_apart(const spot_ctx *c) { return c->ops->conv && c->ops->conv->apart; }

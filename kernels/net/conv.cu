@@ -202,6 +202,6 @@ static spot_status backward_weights_cuda(spot_ctx *c, const spot_conv *p, float 
 extern const spot_conv_ops spot_conv_cuda = {
     .stem = SPOT_STEM, .apart = true, .onto = true, .open = open_cuda, .close = close_cuda, .scratch = scratch_cuda,
     .packed = packed_cuda, .made_with = made_with_cuda, .planes = planes_cuda, .pack = spot_conv_pack_cuda,
-    .unpack = spot_conv_unpack_cuda, .forward = forward_cuda, .backward_data = backward_data_cuda,
-    .backward_weights = backward_weights_cuda,
+    .unpack = spot_conv_unpack_cuda, .copy_parts = spot_conv_copy_parts_cuda, .forward = forward_cuda,
+    .backward_data = backward_data_cuda, .backward_weights = backward_weights_cuda,
 };

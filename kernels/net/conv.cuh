@@ -40,6 +40,7 @@ static __host__ __device__ inline int spot_image_tap(int pad, int t, int half)
 /* conv_pack.cu: the entries of the op. */
 spot_status spot_conv_pack_cuda  (spot_ctx *c, const spot_conv *p, void *packed, const float *oihw);
 spot_status spot_conv_unpack_cuda(spot_ctx *c, const spot_conv *p, float *oihw, const float *packed);
+spot_status spot_conv_copy_parts_cuda(spot_ctx *c, const spot_conv_part *part, int count);
 
 /* The summands of a convolution; NULL is 0. */
 typedef struct {

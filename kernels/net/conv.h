@@ -53,6 +53,9 @@ typedef struct spot_conv spot_conv;
 /* y = w * x + bias + other */
 typedef struct { const void *x, *w; const float *bias; const void *other; } spot_conv_terms;
 
+/* An array that a network has beside the weights of its convolutions, as a norm's: `count` numbers go from `from` to `to`. */
+typedef struct { float *to; const float *from; size_t count; } spot_conv_part;
+
 struct spot_conv_ops {
     int  stem;                 /* channels that a pixel of the network's input takes */
     bool apart;                /* `other` must not be y; if false, it must be */
@@ -66,6 +69,7 @@ struct spot_conv_ops {
                           spot_precision precision);
     spot_status (*pack)(spot_ctx *c, const spot_conv *plan, void *packed, const float *oihw);
     spot_status (*unpack)(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
+    spot_status (*copy_parts)(spot_ctx *c, const spot_conv_part *part, int count);
     spot_status (*forward)(spot_ctx *c, const spot_conv *plan, void *y, const spot_conv_terms *t, int rows, void *scratch);
     spot_status (*backward_data)(spot_ctx *c, const spot_conv *plan, void *dx, const void *dy, const void *w,
                                  int rows, void *scratch);
@@ -104,6 +108,10 @@ int spot_conv_inputs(const spot_ctx *c, const spot_conv_shape *shape);
  * weights are the learned fp32. Without it pack rounds to the type that forward reads, and unpack is SPOT_INVALID. */
 spot_status spot_conv_pack  (spot_ctx *c, const spot_conv *plan, void *packed, const float *oihw);
 spot_status spot_conv_unpack(spot_ctx *c, const spot_conv *plan, float *oihw, const float *packed);
+
+/* Copies all parts, which lie in the memory of c's device and do not overlap: a GPU by one launch for 160 of them, where a copy
+ * of each would be a call and a wait. */
+spot_status spot_conv_copy_parts(spot_ctx *c, const spot_conv_part *part, int count);
 
 /* bias and other are NULL unless the plan has them. spot_conv_apart: true, other must not be y; false, it must be y. */
 spot_status spot_conv_forward(spot_ctx *c, const spot_conv *plan, void *y, const spot_conv_terms *t, int rows,

@@ -1,4 +1,4 @@
-/* conv_pack.cu - weights between torchvision's order and that of a plan, in the memory of the device. */
+/* conv_pack.cu - weights between torchvision's order and that of a plan, and the arrays beside them, in a device's memory. */
 #include "core/stem.h"
 #include "net/conv.cuh"
 
@@ -74,4 +74,34 @@ spot_status spot_conv_unpack_cuda(spot_ctx *c, const spot_conv *p, float *oihw, 
     SPOT_TRY(spot_cuda_needs(c, oihw, "conv.unpack: oihw"));
     SPOT_LAUNCH(unpack_kernel, blocks_for(count), THREADS, 0, spot_cuda_stream(c), oihw, packed, order_of(p), count);
     return spot_cuda_launched(c, "conv.unpack of %zu weights", count);
+}
+
+/* -- arrays beside the weights ---------------------------------------------------------------------------------- */
+
+enum { MOST_BLOCKS = 128 };                        /* of a part; the largest, AlexNet's, has 38 million numbers */
+
+typedef spot_batch<spot_conv_part, 160> parts_batch;
+
+/* grid (blocks of the largest part, at most MOST_BLOCKS; parts) */
+static __global__ void __launch_bounds__(THREADS) parts_kernel(const __grid_constant__ parts_batch all)
+{
+    const spot_conv_part *p = &all.of[blockIdx.y];
+
+    for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < p->count; i += (size_t)gridDim.x * THREADS)
+        p->to[i] = p->from[i];
+}
+
+spot_status spot_conv_copy_parts_cuda(spot_ctx *c, const spot_conv_part *part, int count)
+{
+    for (int i = 0; i < count; i++) {
+        SPOT_TRY(spot_cuda_needs(c, part[i].to, "conv.copy_parts: to"));
+        SPOT_TRY(spot_cuda_needs(c, part[i].from, "conv.copy_parts: from"));
+    }
+    return spot_cuda_batches<parts_batch>(count, part, [=](auto &all, int some) {
+        size_t most = 0;
+        for (int i = 0; i < some; i++) most = max(most, all.of[i].count);
+        SPOT_LAUNCH(parts_kernel, dim3(min(blocks_for(most), (unsigned)MOST_BLOCKS), (unsigned)some), THREADS, 0,
+                    spot_cuda_stream(c), all);
+        return spot_cuda_launched(c, "conv.copy_parts of %d arrays", some);
+    });
 }

@@ -11,6 +11,8 @@
 #include "check_scene.h"
 #include "check_sweep.h"
 #include "models/trainer.h"
+#include "store/pack.h"
+#include "study/keys.h"
 
 static const char ec_config[] =
     "seed: 5\n"
@@ -173,6 +175,52 @@ TEST_WITH(weights_stay_on_the_device, set_up, tear_down)
     assert_in_range(calls->count("EC/train", "bytes_out"), 2 * model, 2 * model + few);
     assert_in_range(calls->count("EC/view", "bytes_in"), 1, few);
     assert_in_range(calls->count("EC/view", "bytes_out"), 1, few);
+    spot_device_close(&c);
+    CHECK_CONFIG_FREE(cfg);
+}
+
+/* A base model of chance in the run's store, so that none is trained. */
+static void keep_base(spot_ctx *c, const spot_config *cfg, const char *name)
+{
+    spot_store store;
+    spot_arena a;
+    spot_model m;
+
+    CHECK_OK(c, spot_store_open(c, &store, in_root(name)));
+    CHECK_OK(c, spot_arena_open(c, &a, (size_t)16 << 20));
+    CHECK_OK(c, spot_model_init(c, &a, &m, cfg->model.arch, cfg->model.width, SPOT_BASE_TARGETS, 5, 0));
+    CHECK_OK(c, spot_keep(c, &store, spot_key_of_base(c, cfg), "base", spot_pack_model, &m));
+    spot_arena_close(&a);
+}
+
+/* The base model is the host's to the device once a process; an EC brings its head. */
+TEST_WITH(the_base_model_stays_on_the_device, set_up, tear_down)
+{
+    static const char text[] =
+        "seed: 5\necs: 2\n"
+        "scene: {size: 32, rollable: [3, 3], extra_layers: [1, 1], blindspots: [1, 1], specificity: [2, 2],\n"
+        "        per_bucket: {train: 2, val: 2, test: 5}}\n"
+        "model: {width: 16, epochs: 1, batch: 8, lr: 1.0e-4, learned_outside: 0.4, learned_inside: 0.6,\n"
+        "        base: {images: 64}}\n"
+        "bdms: [{method: confidence}]\n";
+    const spot_sweep_options o = { .place.shards = 1 };
+    const long long model = 4 * floats_of_model(), few = model / 16;
+    spot_config *cfg = malloc(sizeof *cfg);
+    const spot_emulator_calls *calls;
+    spot_sweep_report r;
+    spot_ctx c;
+
+    assert_non_null(cfg);
+    open_cuda(&c, 0);
+    calls = calls_of(&c);
+    CHECK_OK(&c, spot_config_parse(&c, cfg, text, sizeof text - 1, "base"));
+    keep_base(&c, cfg, "base");
+    calls->reset();
+    CHECK_OK(&c, sweep_with(&c, cfg, "base", o, &r));
+    assert_true(r.done == 2 && !r.failed);
+    assert_in_range(calls->count("", "bytes_in"), model, model + few);
+    assert_in_range(calls->count("EC/train", "bytes_in"), 1, few);
+    assert_in_range(calls->count("EC/train", "copies_within"), 1, 2 * 2);
     spot_device_close(&c);
     CHECK_CONFIG_FREE(cfg);
 }
