@@ -114,6 +114,24 @@ run 0 "" plan "$dir/many.yaml"; prints "methods planespot-pca weight=0 "
 [ "$(sed -n '/^methods/,$p' "$dir/out" | awk '{ if (length > n) n = length } END { print n }')" -le 100 ] ||
     fail "plan's lines are longer than 100: $(tail -8 "$dir/out")"
 
+# A plan of a shared run says how its processes share ECs, what one of them does for all, and what each needs.
+sed 's/^model: *{/&base: {images: 64, epochs: 1}, /' "$dir/tiny.yaml" >"$dir/based.yaml"
+run 0 "" plan "$dir/based.yaml" --quick --gpus 0,1,2 --threads 2 --device cpu
+prints "shared  each of 3 processes takes ECs that no other one has begun, by claims in the run directory"
+prints "each has a GPU and --threads 2"; prints "plan on a machine with such GPUs"
+prints "one trains the base model, and the others wait for its file"
+run 0 "" plan "$dir/tiny.yaml" --quick --shared --shard 1/4 --threads 2
+prints "each of 4 processes"; prints "on one machine give each --threads 1"
+if grep -q "base model" "$dir/out"; then fail "a plan without a base model speaks of one"; fi
+run 0 "" plan "$dir/tiny.yaml" --quick --json --gpus 0,2
+python3 -c "import json,sys; assert json.load(open(sys.argv[1]))['processes'] == 2" "$dir/out" ||
+    fail "plan --json lacks the processes"
+refused 2 plan "$dir/tiny.yaml" --quick --gpus 0,0
+if [ -e "$1/emulator/libspotter_cuda.so" ]; then
+    SPOT_PLUGIN_DIR=$1/emulator run 0 "" plan "$dir/based.yaml" --quick --gpus 0,1 --device cuda
+    prints "one times cuDNN's ways to convolve, and the others take what it keeps"
+fi
+
 # Every shipped config of a sweep makes a plan; those of pictures say which file they want.
 for f in ../configs/*.yaml; do
     if grep -q "^study:" "$f"; then continue; fi

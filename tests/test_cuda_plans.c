@@ -4,7 +4,9 @@
 #define _GNU_SOURCE   /* setenv */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +21,7 @@
 static const spot_conv_shape train = { 2, 1, 16, 32, 3, 1, 4, true, false, false, false, SPOT_FP32 };
 static const spot_conv_shape looks = { 2, 1, 16, 32, 3, 1, 4, false, true, false, true, SPOT_BF16 };
 
-static struct { int searched, wrong, wavers, useless, damaged, cannot; } seen;
+static struct { int searched, wrong, wavers, useless, damaged, foreign, cannot, alone; } seen;
 
 static void watch(void *user, spot_log_level level, const char *text)
 {
@@ -29,6 +31,8 @@ static void watch(void *user, spot_log_level level, const char *text)
     seen.wavers += strstr(text, "leaves other bits each time") != NULL;
     seen.useless += strstr(text, "is of no use any more") != NULL;
     seen.damaged += strstr(text, "is damaged") != NULL;
+    seen.foreign += strstr(text, "is no plan that Spotter kept") != NULL;
+    seen.alone += strstr(text, "does not wait any longer") != NULL;
     seen.cannot += strstr(text, "SPOT_PLAN_DIR") != NULL;
 }
 
@@ -163,22 +167,59 @@ TEST_WITH(what_is_of_no_use_is_replaced, own_folder, as_before)
     assert_string_equal(kept("forward"), "plain 5 2=35 13=-1");
 }
 
+/* The kept file, with `n` letters of its first line, and `more`. */
+static void spoil(size_t n, const char *more)
+{
+    char path[512], line[512];
+    FILE *f;
+
+    find(path, sizeof path, "forward");
+    assert_non_null(f = fopen(path, "r"));
+    assert_non_null(fgets(line, sizeof line, f));
+    fclose(f);
+    assert_non_null(f = fopen(path, "w"));
+    fprintf(f, "%.*s%s", (int)n, line, more);
+    fclose(f);
+}
+
+/* A file whose first line is a plan's. */
 TEST_WITH(what_is_damaged_is_replaced, own_folder, as_before)
 {
-    static const char *const damage[] = { "", "conv.forward", "conv.forward of another shape\nplain 6\ndigest 00000000\n\n" };
+    static const char *const damage[] = { "", "plain 6", "plain 6\ndigest\n" };
     uint64_t five = made_with("fast=5", &looks);
     char path[512];
     for (int i = 0; i < LEN(damage); i++) {
-        FILE *f;
-        find(path, sizeof path, "forward");
-        f = fopen(path, "w");
-        fputs(damage[i], f);
-        fclose(f);
+        spoil(500, damage[i]);
         assert_true(made_with("fast=5", &looks) == five);
         assert_int_equal(seen.damaged, 1);
         assert_int_equal(seen.searched, 1);
         assert_string_equal(kept("forward"), "plain 5 2=35 13=-1");
         assert_int_equal(find(path, sizeof path, "forward"), 1);       /* and no temporary file beside it */
+    }
+}
+
+/* A file that this program did not make is neither trusted nor removed. */
+TEST_WITH(what_is_foreign_stays, own_folder, as_before)
+{
+    static const char *const foreign[] = { "", "conv.forward", "conv.forward of another shape\nplain 6\ndigest 00000000\n\n" };
+    char path[512], text[128] = "";
+    uint64_t four;
+    setenv("SPOT_PLANS", "heuristic", 1);
+    four = made_with("fast=6", &looks);
+    unsetenv("SPOT_PLANS");
+    for (int i = 0; i < LEN(foreign); i++) {
+        FILE *f;
+        made_with("fast=5", &looks);
+        spoil(0, foreign[i]);
+        assert_true(made_with("fast=6", &looks) == four);
+        assert_int_equal(seen.foreign, 1);
+        assert_int_equal(seen.searched + seen.damaged, 0);
+        assert_int_equal(find(path, sizeof path, "forward"), 1);
+        assert_non_null(f = fopen(path, "r"));
+        assert_int_equal(fread(text, 1, sizeof text, f), strlen(foreign[i]));
+        assert_memory_equal(text, foreign[i], strlen(foreign[i]));
+        fclose(f);
+        tear_down(state), own_folder(state);
     }
 }
 
@@ -223,28 +264,80 @@ TEST_WITH(nothing_right_is_a_failure, own_folder, as_before)
     spot_device_close(&c);
 }
 
-/* Processes that find nothing kept and search at once: whatever each finds fastest, all compute with the same. */
+/* Heuristics without a proposal: a sentence, nothing is kept, and a plan that was kept before is still taken. */
+TEST_WITH(no_proposal_is_a_failure, own_folder, as_before)
+{
+    uint64_t five = made_with("fast=5", &train);
+    spot_conv_shape other = train;
+    spot_conv *plan;
+    spot_ctx c;
+    char path[512];
+
+    assert_true(made_with("silent=1", &train) == five);
+    other.stride = 2;
+    c = device("silent=1");
+    CHECK_FAILS(&c, spot_conv_open(&c, &plan, &other), SPOT_UNSUPPORTED,
+                "plans.none: conv.forward of (2,16,4,4) by (32,16,3,3), stride 2, fp32 | cuda:0 | --device cpu");
+    assert_null(plan);
+    spot_device_close(&c);
+    assert_int_equal(find(path, sizeof path, "stride-2"), 3);
+    assert_string_equal(path, "");
+}
+
+/* Processes that find nothing kept at the same time: one searches, and whatever it finds fastest, all compute with it. */
 TEST_WITH(processes_agree, own_folder, as_before)
 {
     enum { PROCESSES = 6 };
-    uint64_t hash[PROCESSES];
-    int pipes[2], status[PROCESSES];
+    struct { uint64_t hash; int searched, tried; } by[PROCESSES];
+    int pipes[2], status[PROCESSES], searched = 0, tried = 0;
     char cudnn[16], path[512];
     assert_int_equal(pipe(pipes), 0);
     for (int i = 0; i < PROCESSES; i++)
         if (!fork()) {
             snprintf(cudnn, sizeof cudnn, "fast=%d", 4 + i % 3);
-            hash[0] = made_with(cudnn, &train);
-            _exit(write(pipes[1], hash, 8) != 8);
+            by[0].hash = made_with(cudnn, &train);
+            by[0].searched = seen.searched, by[0].tried = seen.wrong;
+            _exit(write(pipes[1], by, sizeof *by) != sizeof *by);
         }
     for (int i = 0; i < PROCESSES; i++) wait(&status[i]);
     for (int i = 0; i < PROCESSES; i++) {
         assert_int_equal(status[i], 0);
-        assert_int_equal(read(pipes[0], &hash[i], 8), 8);
-        assert_true(hash[i] == hash[0]);
+        assert_int_equal(read(pipes[0], &by[i], sizeof *by), sizeof *by);
+        assert_true(by[i].hash == by[0].hash);
+        searched += by[i].searched, tried += by[i].tried;
     }
+    assert_int_equal(searched, 3);
+    assert_int_equal(tried, 2 * 3);
     close(pipes[0]), close(pipes[1]);
     assert_int_equal(find(path, sizeof path, "forward"), 3);
+}
+
+/* A process that holds the lock and does not go on, as a stopped one, is not waited for without end; a stop is heard. */
+TEST_WITH(one_that_hangs_is_left, own_folder, as_before)
+{
+    static volatile sig_atomic_t stop = 1;
+    char path[512];
+    spot_conv *plan;
+    spot_ctx c;
+    int lock;
+
+    made_with("fast=5", &looks);
+    assert_int_equal(find(path, sizeof path, "forward"), 1);
+    unlink(path);
+    lock = open(in_root("block-emulator-cudnn-91900/.search"), O_RDWR);
+    assert_true(lock >= 0 && !flock(lock, LOCK_EX));
+    setenv("SPOT_PLANS_SECONDS", "0", 1);
+    made_with("fast=6", &looks);
+    unsetenv("SPOT_PLANS_SECONDS");
+    assert_int_equal(seen.alone, 1);
+    assert_int_equal(seen.searched, 1);
+    find(path, sizeof path, "forward");
+    unlink(path);
+    c = device("fast=4");
+    c.stop = &stop;
+    assert_int_equal(spot_conv_open(&c, &plan, &looks), SPOT_STOPPED);
+    close(lock);
+    spot_device_close(&c);
 }
 
 /* Two contexts of one process, each with its library and its plans, each on a thread of its own. */

@@ -119,6 +119,10 @@ int cli_limit_time(int max_seconds);
 spot_status cli_gpus(spot_ctx *c, const char *list, const spot_sweep_options *o, const cli_machine *m, int argc, char **argv,
                      spot_sweep_report *sum, int *code);
 
+/* The GPUs of such a list, without starting anything; the threads of each of n processes. */
+spot_status cli_gpus_count(spot_ctx *c, const char *list, int *n);
+int         cli_gpus_threads(const spot_ctx *c, const cli_machine *m, int n);
+
 /* log.c: lines on stderr, and on a terminal the progress bar below them. */
 void cli_log_open(bool json);
 void cli_log_close(void);                                     /* erases the bar */

@@ -18,9 +18,10 @@
 
 typedef struct {
     cli_machine machine;
-    const char *config;
+    const char *config, *gpus;
     spot_sweep_options sweep;
     bool json, quick;
+    int processes;             /* of a shared run; 1: none */
 } plan_flags, cli_flags;
 
 static void read_shard(const struct argp_state *state, const char *word, void *input)
@@ -34,6 +35,10 @@ static const cli_row table[] = {
     { .word = "CONFIG", .kind = CLI_TEXT, CLI_AT(config), .need = "configs/quickstart.yaml" },
     { "shard", 's', "I/N", CLI_CALL, .preset = "0/1", .read = read_shard, .help = "part I of N of the ECs, counted from 0" },
     CLI_SWEEP_ROWS,
+    { "gpus",  0, "LIST", CLI_TEXT, CLI_AT(gpus), .otherwise = "one process",
+      .help = "GPUs of a sweep --gpus, as there: how the processes share ECs, and what each needs" },
+    { "shared", 0, NULL, CLI_ON, CLI_AT(sweep.place.shared), 
+      .help = "how the N shards of a sweep --shared share ECs, and what each needs" },
     { "json",  'j', NULL, CLI_ON, CLI_AT(json),
       .help = "one JSON object on stdout: layers, rollable attributes and blindspots of every EC, and the cost" },
     { "quick", 'q', NULL, CLI_ON, CLI_AT(quick), .help = "no calibration, so no estimate of time" },
@@ -136,13 +141,14 @@ static spot_status print_ecs(spot_ctx *c, spot_json *j, const plan_flags *o, con
     return s;
 }
 
-static void json_cost(spot_json *j, const spot_config *cfg, const spot_sweep_cost *cost, double busy)
+static void json_cost(spot_json *j, const plan_flags *o, const spot_config *cfg, const spot_sweep_cost *cost, double busy)
 {
     spot_json_put_int(j, "memory_bytes", (long long)cost->memory);
     spot_json_put_int(j, "device_memory_bytes", (long long)cost->device_memory);
     spot_json_put_number(j, "disk_bytes", "%.0f", cost->disk);
     spot_json_put_number(j, "album_bytes", "%.0f", cost->album);
     spot_json_put_int(j, "wave", cost->wave);
+    spot_json_put_int(j, "processes", o->processes);                       /* that share ECs; each needs the memory above */
     spot_json_put_number(j, "images", "%.0f", cost->images);
     spot_json_put_text(j, "precision", spot_precision_name((spot_precision)cfg->model.precision));
     spot_json_put_number(j, "load", "%.2f", busy);
@@ -177,6 +183,24 @@ static void print_time(spot_ctx *c, const plan_flags *o, const spot_sweep_cost *
                  "them; run the command again on a quiet machine", busy);
 }
 
+/* How the processes of a run share its ECs, and what they need together. */
+static void print_shares(spot_ctx *c, const plan_flags *o, const spot_config *cfg, const spot_sweep_cost *cost)
+{
+    const int n = o->processes;
+    char memory[32], time[32];
+
+    printf("shared  each of %d processes takes ECs that no other one has begun, by claims in the run directory\n", n);
+    printf("        each needs the memory above, all %s; ", cli_memory(memory, n * (double)cost->memory));
+    if (o->gpus) printf("each has a GPU and --threads %d\n", cli_gpus_threads(c, &o->machine, n));
+    else         printf("on one machine give each --threads %d\n", c->threads > n ? c->threads / n : 1);
+    if (o->gpus && !c->device) printf("        plan on a machine with such GPUs says what each needs of a GPU's memory\n");
+    if (cfg->model.base.images) printf("        one trains the base model, and the others wait for its file\n");
+    if (c->device) printf("        one times cuDNN's ways to convolve, and the others take what it keeps\n");
+    if (isfinite(cost->seconds))
+        printf("        about %s, where each is as fast as this one\n",
+               cli_duration(time, cost->start + (cost->seconds - cost->start) / (o->gpus ? n : 1)));
+}
+
 static void print_cost(spot_ctx *c, const plan_flags *o, const spot_config *cfg, const spot_sweep_cost *cost, double busy)
 {
     const char *made = cost->album > 0 ? "read" : "rendered";
@@ -194,6 +218,7 @@ static void print_cost(spot_ctx *c, const plan_flags *o, const spot_config *cfg,
     else printf("images  %.1f million", cost->images / 1e6);
     printf(" %s and trained on in %s, all epochs\n", made, spot_precision_name((spot_precision)cfg->model.precision));
     if (isfinite(cost->seconds)) print_time(c, o, cost, busy);
+    if (o->processes > 1) print_shares(c, o, cfg, cost);
 }
 
 static spot_status print_plan(spot_ctx *c, spot_json *j, const plan_flags *o, const spot_config *cfg, double busy)
@@ -208,7 +233,7 @@ static spot_status print_plan(spot_ctx *c, spot_json *j, const plan_flags *o, co
     }
     c->on_progress = NULL;     /* the timed batches are no step of a sweep */
     SPOT_TRY(spot_sweep_cost_of(c, cfg, &o->sweep, &cost, !o->quick));
-    if (j) json_cost(j, cfg, &cost, busy);
+    if (j) json_cost(j, o, cfg, &cost, busy);
     else print_cost(c, o, cfg, &cost, busy);
     return SPOT_OK;
 }
@@ -232,14 +257,26 @@ static spot_status plan_sweep(spot_ctx *c, const plan_flags *o, const char *text
 
 /* ---- the command ---- */
 
+/* --gpus: a process each; --shared: one a shard. */
+static spot_status count_processes(spot_ctx *c, plan_flags *o)
+{
+    o->processes = 1;
+    if (o->gpus) SPOT_TRY(cli_gpus_count(c, o->gpus, &o->processes));
+    else if (o->sweep.place.shared) o->processes = o->sweep.place.shards;
+    if (o->gpus) o->sweep.place.shared = true;
+    return SPOT_OK;
+}
+
 static spot_status plan_any(spot_ctx *c, void *input)
 {
-    const plan_flags *o = input;
+    plan_flags *o = input;
     const cli_plan any = { o->config, o->json, o->quick };
     char study[64], *text;
     size_t n;
-    spot_status s = spot_yaml_text(c, &text, &n, o->config);
+    spot_status s = count_processes(c, o);
 
+    SPOT_TRY(s);
+    s = spot_yaml_text(c, &text, &n, o->config);
     if (s == SPOT_OK) s = spot_yaml_word_of(c, study, sizeof study, text, n, o->config, "study");
     if (s == SPOT_OK && !strcmp(study, spot_background_study.name)) s = cli_plan_background(c, &any, text, n);
     else if (s == SPOT_OK && !strcmp(study, spot_examine_study.name)) s = cli_plan_examine(c, &any, text, n);

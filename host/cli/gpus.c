@@ -55,6 +55,13 @@ static spot_status parse_list(spot_ctx *c, const char *list, int *gpu, int *n)
     return spot_fail(c, SPOT_USAGE, "--gpus takes all, or numbers of GPUs, such as 0,1,3");
 }
 
+spot_status cli_gpus_count(spot_ctx *c, const char *list, int *n)
+{
+    int gpu[MOST];
+
+    return parse_list(c, list, gpu, n);
+}
+
 /* The value of CUDA_VISIBLE_DEVICES that shows only the k-th of the GPUs visible now; false if there are fewer. */
 static bool name_visible_gpu(char *text, size_t size, int k)
 {
@@ -217,6 +224,11 @@ static int wait_for_code(pid_t pid)
     return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
 }
 
+int cli_gpus_threads(const spot_ctx *c, const cli_machine *m, int n)
+{
+    return m->threads ? m->threads : c->threads > n ? c->threads / n : 1;
+}
+
 static spot_status start_all(spot_ctx *c, child *k, int n, const spot_sweep_options *o, const cli_machine *m, int argc,
                              char **argv)
 {
@@ -228,7 +240,7 @@ static spot_status start_all(spot_ctx *c, child *k, int n, const spot_sweep_opti
                                "--device", m->device };
         char **words = words_of(argc, argv, more, (int)(sizeof more / sizeof *more));
         snprintf(shard, sizeof shard, "%d/%d", o->place.shard * n + i, o->place.shards * n);
-        snprintf(threads, sizeof threads, "%d", m->threads ? m->threads : c->threads > n ? c->threads / n : 1);
+        snprintf(threads, sizeof threads, "%d", cli_gpus_threads(c, m, n));
         if (!words) return spot_fail(c, SPOT_NOMEM, "no memory to start processes");
         s = start_process(c, &k[i], words);
         free(words);

@@ -321,6 +321,20 @@ static spot_status count_images(spot_ctx *c, spot_sweep_cost *cost, ecs_of *e, c
     return SPOT_OK;
 }
 
+/* A process of a shared run may take any EC, so that its waves are cut for all: the others' ECs join e. */
+static spot_status join_others(spot_ctx *c, ecs_of *e, const spot_source *source, int ecs)
+{
+    spot_ec ec;
+
+    for (int i = 0; i < ecs; i++) {
+        int rows;
+        SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)i));
+        rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
+        e->most = rows > e->most ? rows : e->most;
+    }
+    return SPOT_OK;
+}
+
 static void add(spot_sweep_cost *cost, double *part, spot_spent s)
 {
     cost->seconds += s.wall;
@@ -398,7 +412,8 @@ static spot_status cost_of(spot_ctx *c, const spot_config *cfg, const spot_sourc
     spot_shard_range(&e.from, &e.to, o->place.shard, o->place.shards > 0 ? o->place.shards : 1, ecs);
     SPOT_TRY(count_images(c, cost, &e, cfg, source));
     if (timed && cost->ecs) SPOT_TRY(calibrate(c, cost, &picture, &e, cfg, source, encoder, o));
-    SPOT_TRY(spot_layout_of(c, &layout, cfg, source, encoder, o, cost->ecs, e.most));
+    if (o->place.shared) SPOT_TRY(join_others(c, &e, source, ecs));
+    SPOT_TRY(spot_layout_of(c, &layout, cfg, source, encoder, o, o->place.shared ? ecs : cost->ecs, e.most));
     SPOT_TRY(expect_memory(c, cost, cfg, source, encoder, &layout, e.most, before, timed));
     warn_of_precision(c, cfg);
     cost->device_memory = layout.all.device;

@@ -68,12 +68,18 @@ typedef struct {
     unsigned digest;
 } spot_stored;
 
-/* Reads the choice for a task on c's device with this version of cuDNN; false when there is none, or it is damaged, which is
- * logged. */
-bool spot_stored_read(spot_ctx *c, const spot_conv_task *t, size_t version, spot_stored *s);
+/* Reads the choice for a task on c's device with this version of cuDNN. A file that begins as ours and is damaged is removed;
+ * one that does not begin so is foreign and stays. The log has either. */
+typedef enum { SPOT_STORED_NONE, SPOT_STORED_READ, SPOT_STORED_FOREIGN } spot_stored_found;
+spot_stored_found spot_stored_read(spot_ctx *c, const spot_conv_task *t, size_t version, spot_stored *s);
 
 /* Makes the folder; false, with the reason in the log, where choices cannot be kept. */
 bool spot_stored_can(spot_ctx *c, size_t version);
+
+/* Of all processes that keep choices there, one searches at a time. *held: another one does. *lock: for unlock; -1 then, and
+ * where the file system has no locks. A lock ends with its process. */
+void spot_stored_lock(const spot_ctx *c, size_t version, int *lock, bool *held);
+void spot_stored_unlock(int lock);
 
 /* Keeps a choice with a remark for people. The first writer wins: of processes that search at the same time all must take the
  * choice that is in the file afterwards. replace: overwrites a bad one. False, with the reason in the log, on failure. */

@@ -6,6 +6,8 @@
  * later runs take it from found and check that it gives the bits of its trial again. SPOT_PLANS=heuristic in the environment
  * times nothing, reads and writes no file and takes the first right plan. The same happens where no file can be kept.
  *
+ * Where processes share that folder, one of them searches a task's plan, and the others wait for its file.
+ *
  * An engine with a note that this build does not know, as of a newer cuDNN, is tried where no other is right: its numbers
  * decide. A search ends after SPOT_PLANS_SECONDS (20) once a right plan is found, and between two plans when a stop is asked
  * for. */
@@ -159,7 +161,8 @@ static spot_status keep_found(spot_ctx *c, spot_trial *t, candidate *k, const ta
     snprintf(remark, sizeof remark, "%d proposed, %d right, %.4f ms%s", n->proposed, n->right, k->ms,
              spot_cudnn_plan_tensor_cores(k->plan) ? ", tensor cores" : "");
     spot_log(c, SPOT_LOG_DEBUG, "%s: %s by cuDNN's %s", t->task.words, remark, k->as.choice.words);
-    if (!spot_stored_write(c, &t->task, version, &k->as, remark, replace) || !spot_stored_read(c, &t->task, version, &first)) {
+    if (!spot_stored_write(c, &t->task, version, &k->as, remark, replace)
+        || spot_stored_read(c, &t->task, version, &first) != SPOT_STORED_READ) {
         drop(k);
         return SPOT_OK;
     }
@@ -171,21 +174,79 @@ static spot_status keep_found(spot_ctx *c, spot_trial *t, candidate *k, const ta
     return SPOT_OK;
 }
 
+/* Takes the plan that is kept, if there is one and it is of use. */
+static spot_status take_stored(spot_ctx *c, spot_trial *t, candidate *k, spot_stored_found *found, spot_stored *kept)
+{
+    *found = spot_stored_read(c, &t->task, spot_cudnn_version(t->lib), kept);
+    return *found == SPOT_STORED_READ ? take_kept(c, t, kept, k) : SPOT_OK;
+}
+
+/* Whether another process has kept a plan since `old` was read, which was none or of no use. */
+static bool is_newer(spot_ctx *c, const spot_trial *t, spot_stored_found found, const spot_stored *old)
+{
+    spot_stored s;
+
+    if (spot_stored_read(c, &t->task, spot_cudnn_version(t->lib), &s) != SPOT_STORED_READ) return false;
+    return found != SPOT_STORED_READ || s.digest != old->digest || strcmp(s.choice.words, old->choice.words);
+}
+
+/* Waits while another process searches, until it has kept a plan for this task: *newer. One that takes ten times as long as a
+ * search may, as a stopped one does, is no longer waited for. */
+static spot_status wait_for_search(spot_ctx *c, const spot_trial *t, spot_stored_found found, const spot_stored *old, int *lock,
+                                   bool *newer)
+{
+    const double end = now() + 10 * seconds_of_search();
+    const struct timespec pause = { .tv_nsec = 20000000 };
+
+    for (bool said = false, held = true; held; said = true) {
+        spot_stored_lock(c, spot_cudnn_version(t->lib), lock, &held);
+        if ((*newer = is_newer(c, t, found, old))) return SPOT_OK;
+        if (held && !said)
+            spot_log(c, SPOT_LOG_INFO, "another process times cuDNN's ways to convolve; this one waits for what it keeps");
+        if (held && now() > end) {
+            spot_log(c, SPOT_LOG_WARN, "another process times cuDNN's ways to convolve for long; this one does not wait any "
+                     "longer and times them itself");
+            return SPOT_OK;
+        }
+        SPOT_TRY(check_stop(c));
+        if (held) nanosleep(&pause, NULL);
+    }
+    return SPOT_OK;
+}
+
+/* Times all proposals and keeps the fastest, or takes what another process has kept meanwhile. k->plan stays NULL where nothing
+ * is right: *none, or could be kept. */
+static spot_status search_and_keep(spot_ctx *c, spot_trial *t, candidate *k, spot_stored_found found, spot_stored *kept,
+                                   bool *none)
+{
+    bool newer = false;
+    int lock = -1;
+    tally n;
+    spot_status s = wait_for_search(c, t, found, kept, &lock, &newer);
+
+    if (!s && newer) s = take_stored(c, t, k, &found, kept);
+    if (!s && !k->plan) {
+        s = search_plan(c, t, true, k, &n);
+        *none = !k->plan;
+        if (!s && k->plan) s = keep_found(c, t, k, &n, found == SPOT_STORED_READ);
+    }
+    spot_stored_unlock(lock);
+    return s;
+}
+
 /* Takes the kept plan; else times all proposals and keeps the fastest; where nothing can be kept, takes the first. */
 static spot_status choose_plan(spot_ctx *c, spot_trial *t, candidate *k)
 {
-    size_t version = spot_cudnn_version(t->lib);
     spot_stored kept;
-    bool found = spot_stored_read(c, &t->task, version, &kept);
+    spot_stored_found found;
+    bool none = false;
     tally n;
 
-    if (found) SPOT_TRY(take_kept(c, t, &kept, k));
-    if (found && k->plan) return SPOT_OK;
-    if (spot_stored_can(c, version)) {
-        SPOT_TRY(search_plan(c, t, true, k, &n));
-        if (!k->plan) return SPOT_OK;
-        SPOT_TRY(keep_found(c, t, k, &n, found));
-        if (k->plan) return SPOT_OK;
+    SPOT_TRY(take_stored(c, t, k, &found, &kept));
+    if (k->plan) return SPOT_OK;
+    if (found != SPOT_STORED_FOREIGN && spot_stored_can(c, spot_cudnn_version(t->lib))) {
+        SPOT_TRY(search_and_keep(c, t, k, found, &kept, &none));
+        if (k->plan || none) return SPOT_OK;
     }
     return search_plan(c, t, false, k, &n);
 }

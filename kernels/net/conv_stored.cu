@@ -5,16 +5,19 @@
  *         NVIDIA-H200-cudnn-91900/conv-forward-of-256-64-56-56-by-64-64-3-3-stride-1-bf16.plan
  *
  * A file is whole or absent, and the first of several writers makes it by link(2), which is atomic on NFS, too. So all
- * processes that share the folder round alike, whatever their own timings. To choose plans again (another driver, a better
- * cooled machine), remove the folder. */
+ * processes that share the folder round alike, whatever their own timings. While one searches it locks the file `.search`
+ * there, and the others wait for its plans. To choose plans again (another driver, a better cooled machine), remove the
+ * folder. */
 #include "net/conv.cuh"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -98,23 +101,49 @@ static bool next_line(FILE *f, char *line, size_t size)
     return true;
 }
 
-bool spot_stored_read(spot_ctx *c, const spot_conv_task *t, size_t version, spot_stored *s)
+spot_stored_found spot_stored_read(spot_ctx *c, const spot_conv_task *t, size_t version, spot_stored *s)
 {
     char path[PATH_MAX], want[512], line[512];
-    bool good;
+    bool ours, good;
     FILE *f;
 
-    if (!path_of(c, t, version, path, sizeof path) || !(f = fopen(path, "re"))) return false;
+    if (!path_of(c, t, version, path, sizeof path) || !(f = fopen(path, "re"))) return SPOT_STORED_NONE;
     put_heading(c, t, version, want, sizeof want);
-    good = next_line(f, line, sizeof line) && !strcmp(line, want)
-        && next_line(f, s->choice.words, sizeof s->choice.words)
+    ours = next_line(f, line, sizeof line) && !strcmp(line, want);
+    good = ours && next_line(f, s->choice.words, sizeof s->choice.words)
         && next_line(f, line, sizeof line) && sscanf(line, "digest %8x", &s->digest) == 1;
     fclose(f);
-    if (!good) {
+    if (good) return SPOT_STORED_READ;
+    if (ours) {
         spot_log(c, SPOT_LOG_WARN, "%s is damaged and was removed; a plan is searched again", path);
         unlink(path);
+        return SPOT_STORED_NONE;
     }
-    return good;
+    spot_log(c, SPOT_LOG_WARN, "%s is no plan that Spotter kept, and stays; the first right plan is taken, not the fastest, "
+             "until you remove it", path);
+    return SPOT_STORED_FOREIGN;
+}
+
+/* The file stays, because who waits for its lock has it open. */
+void spot_stored_lock(const spot_ctx *c, size_t version, int *lock, bool *held)
+{
+    char path[PATH_MAX];
+    size_t n;
+
+    *lock = -1, *held = false;
+    if (!folder_of(c, version, path, sizeof path)) return;
+    n = strlen(path);
+    if ((size_t)snprintf(path + n, sizeof path - n, "/.search") >= sizeof path - n) return;
+    *lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (*lock < 0 || !flock(*lock, LOCK_EX | LOCK_NB)) return;
+    *held = errno == EWOULDBLOCK;
+    close(*lock);
+    *lock = -1;
+}
+
+void spot_stored_unlock(int lock)
+{
+    if (lock >= 0) close(lock);
 }
 
 /* Writes and closes f. Returns 0 or errno. */

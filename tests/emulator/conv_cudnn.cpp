@@ -5,7 +5,8 @@
  *     SPOT_EMULATOR_CUDNN="fast=4 gone=6 other=5"   engine 4 takes 3 ms, as those do that are no good, and the others take
  *                                                   9; 6 cannot be made; 5 does not round as it used to
  *     SPOT_EMULATOR_CUDNN="last=3"                  there are engines 1 to 3 only
- *     SPOT_EMULATOR_CUDNN="new=4"                   engines from 4 on have a note that nobody knows yet */
+ *     SPOT_EMULATOR_CUDNN="new=4"                   engines from 4 on have a note that nobody knows yet
+ *     SPOT_EMULATOR_CUDNN="silent=1"                its heuristics propose nothing */
 #include "net/conv_cudnn.cuh"
 
 #include <algorithm>
@@ -117,7 +118,7 @@ spot_status spot_cudnn_propose(spot_ctx *, spot_cudnn *, const spot_conv_task *t
     bool weights_of_bf16 = t->pass == SPOT_PASS_WEIGHTS && t->s.precision == SPOT_BF16;
 
     *count = 0;
-    if (fallback != weights_of_bf16) return SPOT_OK;
+    if (fallback != weights_of_bf16 || asked("silent") > 0) return SPOT_OK;
     if (t->s.bias) snprintf(choice[(*count)++].words, sizeof choice->words, "fused %d", IN_DOUBLE);
     for (int e = FORGETS; e < ENGINES; e++)
         snprintf(choice[(*count)++].words, sizeof choice->words, "%s %d 2=%d 13=-1", fallback ? "narrow" : "plain", e, 7 * e);
