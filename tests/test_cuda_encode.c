@@ -8,7 +8,11 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "background/suite/suite_encoders.h"
 #include "check_net.h"
+#include "discover/describe/look_pictures.h"
+#include "heard.h"
+#include "spotter/claim.h"
 #include "spotter/encoder.h"
 #include "worlds/picture_batches.h"
 
@@ -149,6 +153,79 @@ TEST_IN_FOLDER(the_next_batch_is_decoded_while_the_device_works)
     assert_int_equal(w.batches, 3);
     spot_device_close(&c);
     close(w.watch);
+}
+
+/* -- cores that idle ---------------------------------------------------------------------------------------------- */
+
+static spot_ctx hearing_device(void)
+{
+    spot_ctx c;
+
+    open_cuda(&c, 0);
+    c.on_log = hear, heard[0] = 0;
+    return c;
+}
+
+static void expect_idle(spot_ctx *c, const char *words, bool said_it)
+{
+    if ((strstr(heard, words) != NULL) != said_it) fail_msg("\"%s\" is %s in: %s", words, said_it ? "not" : "there", heard);
+    spot_device_close(c);
+}
+
+/* discover --model */
+TEST_IN_FOLDER(a_network_of_discover_says_that_cores_idle)
+{
+    spot_subject_files files = { .images = in_root("p"), .model = put_net(2), .resize = 40, .crop = SIDE };
+    spot_ctx c = hearing_device();
+    spot_subject s = { 0 };
+
+    put_picture(put_text(in_root("p/no/0.png"), ""), 0);
+    put_picture(put_text(in_root("p/yes/1.png"), ""), 1);
+    CHECK_OK(&c, spot_subject_look(&c, &s, &files));
+    spot_subject_close(&s);
+    expect_idle(&c, "networks of --model compute in fp32", true);
+}
+
+/* gather --model; the measure of a caller's own function has no such cores. */
+static spot_status answer(spot_ctx *c, void *user, const spot_prediction *p)
+{
+    (void)c, (void)user;
+    for (int i = 0; i < p->n * OUTPUTS; i++) p->logit[i] = (float)i;
+    return SPOT_OK;
+}
+
+TEST_IN_FOLDER(a_network_of_gather_says_that_cores_idle)
+{
+    const spot_predictor_options kind[] = {
+        { .kind = SPOT_PREDICTOR_WEIGHTS, .weights = put_net(OUTPUTS), .side = SIDE },
+        { .kind = SPOT_PREDICTOR_FUNCTION, .function = answer, .outputs = OUTPUTS, .side = SIDE },
+    };
+    char name[] = "0.png";
+    spot_new_picture row = { .picture = name, .wrong = -1 };
+    spot_new_pictures p = { 1, &row };
+
+    put_picture(in_root("0.png"), 0);
+    for (int k = 0; k < LEN(kind); k++) {
+        const spot_measure_options o = { .model = &kind[k], .name = "net", .folder = root, .label = 1 };
+        spot_ctx c = hearing_device();
+        CHECK_OK(&c, spot_measure(&c, &p, &o));
+        expect_idle(&c, "networks of --model compute in fp32", k == 0);
+    }
+}
+
+/* background: an encoder of distances */
+TEST_IN_FOLDER(an_encoder_of_backgrounds_says_that_cores_idle)
+{
+    for (int k = 0; k < 2; k++) {
+        spot_background_encoder from = { "net", k ? put_model() : put_net(OUTPUTS), "", 1 };
+        spot_background_config cfg = { .encoders = 1, .encoder = &from, .data.size = SIDE };
+        spot_ctx c = hearing_device();
+        spot_suite_encoders e;
+        CHECK_OK(&c, spot_suite_encoders_open(&c, &e, &cfg));
+        spot_suite_encoders_close(&c, &e);
+        expect_idle(&c, k ? "CLIP and vision transformers as encoders of this study compute in fp32"
+                          : "a ResNet and AlexNet as an encoder compute in fp32", true);
+    }
 }
 
 int main(void) { return run_cuda_tests(); }

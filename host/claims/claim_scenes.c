@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "claims/claim_scenes.h"
 #include "claims/measure.h"
+#include "models/idle_cores.h"
 #include "spotter/sweep.h"
 #include "store/store.h"
 #include "worlds/scene_files.h"
@@ -133,6 +134,7 @@ spot_status spot_claim_scenes_network(spot_ctx *c, spot_claim_scenes *k, spot_pr
     if (!s) s = spot_look_pixels_open(c, &k->network, &m, &rule);
     spot_arena_close(&weights);
     SPOT_TRY(s);
+    spot_warn_of_fp32_alone(c, "the networks of a sweep that new images are shown to");
     *o = (spot_predictor_options){ .kind = SPOT_PREDICTOR_FUNCTION, .function = infer, .user = k,
                                    .outputs = k->network.net.s.outputs, .batch = SCENES_BATCH };
     return SPOT_OK;

@@ -8,6 +8,7 @@
 
 #include "base/greatest.h"
 #include "models/foreign_model.h"
+#include "models/idle_cores.h"
 #include "models/picture_input.h"
 #include "worlds/picture_batches.h"
 
@@ -101,6 +102,8 @@ spot_status spot_measure(spot_ctx *c, spot_new_pictures *p, const spot_measure_o
     spot_status s;
 
     SPOT_TRY(spot_predictor_open(c, &l.model, o->model));
+    if (o->model->kind == SPOT_PREDICTOR_WEIGHTS && o->model->precision == SPOT_FP32)
+        spot_warn_of_fp32_alone(c, "networks of --model");
     l.outputs = spot_predictor_about(l.model)->outputs;
     l.logit = malloc(BATCH * (size_t)l.outputs * sizeof *l.logit);
     s = l.logit ? spot_measure_check(c, o, l.outputs) : spot_fail(c, SPOT_NOMEM, "no memory for the answers of a model");

@@ -19,7 +19,10 @@ void spot_warn_of_encoder(spot_ctx *c, const spot_encoder_info *e, int precision
 {
     switch (e->kind) {
     case SPOT_ENCODER_CLIP:
-    case SPOT_ENCODER_VIT:    spot_warn_of_fp32(c, precision, setting, "nine", "bf16"); break;
+    case SPOT_ENCODER_VIT:
+        if (setting) spot_warn_of_fp32(c, precision, setting, "nine", "bf16");
+        else if (precision == SPOT_FP32) spot_warn_of_fp32_alone(c, "CLIP and vision transformers as encoders of this study");
+        break;
     case SPOT_ENCODER_RESNET: spot_warn_of_fp32_alone(c, "a ResNet and AlexNet as an encoder"); break;
     default: break;
     }

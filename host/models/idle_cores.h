@@ -9,8 +9,8 @@
  * time that fp32 takes there against `fast`, predicted. */
 void spot_warn_of_fp32(spot_ctx *c, int precision, const char *setting, const char *times, const char *fast);
 
-/* The same for an encoder. Of ResNets and AlexNet, which have no other precision, it says that; programs and neutral features
- * have none of ours. */
+/* The same for an encoder. Of ResNets and AlexNet, which have no other precision, it says that, and of all where there is no
+ * setting (NULL); programs and neutral features have none of ours. */
 void spot_warn_of_encoder(spot_ctx *c, const spot_encoder_info *e, int precision, const char *setting);
 
 /* The same for networks that compute in fp32 alone; whose: "the networks of examine". */

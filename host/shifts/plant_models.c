@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "models/idle_cores.h"
 #include "models/network.h"
 #include "shifts/plant_make.h"
 #include "spotter/model.h"
@@ -139,13 +140,17 @@ spot_status spot_plant_models(spot_ctx *c, const char *dir, const spot_plant_con
 {
     char path[SPOT_PLANT_PATH];
     double done = 0, total = 0;
+    bool missing = false;
 
     snprintf(path, sizeof path, "%s/models", dir);
     SPOT_TRY(spot_folder_make(c, path));
     for (int k = 0; k < cfg->models; k++) {
         const spot_plant_recipe r = spot_plant_recipe_of(cfg, k);
+        spot_plant_model_path(path, dir, &r);
+        missing |= access(path, F_OK) != 0;
         total += work_of(&r);
     }
+    if (missing) spot_warn_of_fp32_alone(c, "the planted models");
     for (int k = 0; k < cfg->models; k++) {
         const spot_plant_recipe r = spot_plant_recipe_of(cfg, k);
         spot_plant_model_path(path, dir, &r);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "background/suite/pixels_encoder.h"
+#include "models/idle_cores.h"
 #include "study/kept_encoder.h"
 #include "image/resize.h"
 #include "store/contents.h"
@@ -50,6 +51,7 @@ static spot_status open_encoder(spot_ctx *c, spot_suite_encoders *e, int i, cons
     if (from->config[0]) o.clip.config = from->config;
     SPOT_TRY(spot_encoder_open(c, &e->net[i], from->weights, &o));
     const spot_encoder_info *about = spot_encoder_about(e->net[i]);
+    spot_warn_of_encoder(c, about, o.clip.precision, NULL);
     if (!about->has_images) return spot_fail(c, SPOT_INPUT, "%s has no tower for pictures", from->weights);
     if (about->has_texts && e->texts < 0) e->texts = i;
     e->side[i] = about->side;

@@ -7,6 +7,7 @@
 
 #include "background/background_config.h"
 #include "background/zoo/zoo_make.h"
+#include "models/idle_cores.h"
 #include "spotter/model.h"
 #include "store/store.h"
 
@@ -48,6 +49,7 @@ static spot_status make_parts(spot_ctx *c, const char *dir, const spot_backgroun
 
     snprintf(path, sizeof path, "%s/truth.csv", dir);
     if (!access(path, F_OK)) return SPOT_OK;               /* the last part */
+    spot_warn_of_fp32_alone(c, "the networks of the zoo");
     s = spot_zoo_stock_open(c, &stock, cfg);
     if (!s) s = spot_zoo_files(c, dir, &stock);
     if (!s) s = spot_zoo_models(c, dir, &stock);

@@ -10,6 +10,7 @@
 #include "discover/describe/gallery.h"
 #include "discover/subject/subject_memory.h"
 #include "models/foreign_model.h"
+#include "models/idle_cores.h"
 #include "models/network.h"
 #include "models/picture_input.h"
 #include "models/predictor_kinds.h"
@@ -172,6 +173,7 @@ static spot_status open_model(looker *l)
     spot_subject *s = l->s;
 
     SPOT_TRY(spot_is_foreign(path) || spot_predictor_is_vit(path) ? open_program(l) : open_network(l));
+    if (!spot_is_foreign(path)) spot_warn_of_fp32_alone(l->c, "networks of --model");
     if (!s->class_name) {      /* labels that are numbers leave open how many classes there are: the network knows */
         int known = l->m.outputs > 1 ? l->m.outputs : 2;
         if (s->target && s->classes < known) s->classes = known;
