@@ -295,6 +295,41 @@ TEST(a_pixel_of_many_is_missed)
     expect_refusals(&(spot_conv_shape){ 480, 1, 16, 16, 3, 1, 8, true, false, false, false, SPOT_FP32 }, 2 * 3);
 }
 
+/* -- arrays beside the weights ------------------------------------------------------------------------------------- */
+
+/* More arrays than a launch takes, of all lengths, one of more numbers than its blocks have threads; what lies between them
+ * stays. Unaligned, as those of a model are. */
+TEST(arrays_beside_the_weights_are_copied)
+{
+    enum { PARTS = 170, MOST = 40001, GAP = 3 };
+    static spot_conv_part part[PARTS];
+    size_t numbers = 0, at[PARTS];
+    float *own, *back, *from, *to;
+    spot_ctx c;
+
+    for (int i = 0; i < PARTS; i++) {
+        part[i].count = i == 5 ? MOST : (size_t)(1 + i * i % 701);
+        at[i] = numbers, numbers += part[i].count + GAP;
+    }
+    own = malloc(numbers * sizeof *own), back = malloc(numbers * sizeof *back);
+    for (size_t i = 0; i < numbers; i++) own[i] = (float)(i + 1), back[i] = -1;
+    open_cuda(&c, 0);
+    from = to_device(&c, own, numbers * sizeof *own), to = to_device(&c, back, numbers * sizeof *back);
+    for (int i = 0; i < PARTS; i++) part[i].from = from + at[i], part[i].to = to + at[i];
+    CHECK_OK(&c, spot_conv_copy_parts(&c, part, PARTS));
+    CHECK_OK(&c, spot_device_copy(&c, back, to, numbers * sizeof *back));
+    for (int i = 0; i < PARTS; i++)
+        for (size_t k = 0; k < part[i].count + GAP; k++)
+            assert_true(back[at[i] + k] == (k < part[i].count ? own[at[i] + k] : -1));
+    part[1].from = own;
+    CHECK_FAILS(&c, spot_conv_copy_parts(&c, part, PARTS), SPOT_UNSUPPORTED, ": conv.copy_parts: from");
+    part[1].from = NULL;
+    CHECK_FAILS(&c, spot_conv_copy_parts(&c, part, PARTS), SPOT_INVALID, ": conv.copy_parts: part 1 of 170");
+    spot_device_give(&c, from), spot_device_give(&c, to);
+    spot_device_close(&c);
+    free(own), free(back);
+}
+
 TEST(what_cuda_cannot_is_refused)
 {
     spot_conv_shape lanes = cases[3].s, close_up = cases[0].s;
