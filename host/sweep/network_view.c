@@ -157,7 +157,7 @@ static spot_status look_at_negatives(spot_ctx *c, spot_arena *a, const ec_networ
     return spot_check_stop(c);
 }
 
-/* What an EC's networks start from: the base model, if there is one. */
+/* An EC's networks start from the base model, if there is one. */
 static const spot_model *base_of(const spot_run *run) { return run->base.width ? &run->base : NULL; }
 
 /* Memory for the weights of an EC's network; NULL on the CPU. */

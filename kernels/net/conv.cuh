@@ -76,7 +76,7 @@ spot_stored_found spot_stored_read(spot_ctx *c, const spot_conv_task *t, size_t 
 /* Makes the folder; false, with the reason in the log, where choices cannot be kept. */
 bool spot_stored_can(spot_ctx *c, size_t version);
 
-/* Of all processes that keep choices there, one searches at a time. *held: another one does. *lock: for unlock; -1 then, and
+/* One process of all that keep choices there searches at a time. *held: another one does. *lock: for unlock; -1 then, and
  * where the file system has no locks. A lock ends with its process. */
 void spot_stored_lock(const spot_ctx *c, size_t version, int *lock, bool *held);
 void spot_stored_unlock(int lock);
