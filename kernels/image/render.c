@@ -122,11 +122,15 @@ static size_t lay_out(spot_render_lane *lane, char *room, const spot_render_call
 
     for (int i = 0; i < r->meshes; i++)
         vertices = (size_t)r->mesh[i]->body.vertices > vertices ? (size_t)r->mesh[i]->body.vertices : vertices;
-    lane->pitch = side + SPOT_RENDER_LANES;
+    lane->pitch = (side + 2 * SPOT_RENDER_LANES - 1) / SPOT_RENDER_LANES * SPOT_RENDER_LANES;
+    const size_t samples = (size_t)r->settings->samples, shown = 4 * samples * lane->pitch;
+    const size_t row = 4 * (size + SPOT_RENDER_LANES);
     struct { void *at; size_t bytes; } part[] = {
         { &lane->corner, 16 * vertices }, { &lane->place, 4 * vertices },
-        { &lane->depth, 4 * side * lane->pitch }, { &lane->triangle, 4 * side * lane->pitch }, { &lane->sum, 12 * size },
-        { &lane->near, 4 * size }, { &lane->covered, 4 * size }, { &lane->seen, 2 * side + 2 },
+        { &lane->depth, 4 * side * lane->pitch }, { &lane->triangle, 4 * side * lane->pitch },
+        { &lane->shown[0], shown }, { &lane->shown[1], shown }, { &lane->shown[2], shown }, { &lane->sum, 3 * row },
+        { &lane->ground, row }, { &lane->byte, row }, { &lane->near, row }, { &lane->covered, row },
+        { &lane->seen, 2 * (samples * side + SPOT_RENDER_LANES) },
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         char *at = room ? room + used : NULL;

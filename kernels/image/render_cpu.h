@@ -5,7 +5,7 @@
 #include "core/lanes.h"
 #include "image/render_light.h"
 
-enum { SPOT_RENDER_LANES = 16 };
+enum { SPOT_RENDER_LANES = 16, SPOT_RENDER_CHUNK = 64 };     /* of a vector; samples that are worked on together */
 
 /* Samples or pixels from x and y on, before right and bottom. */
 typedef struct { int x, y, right, bottom; } spot_render_rect;
@@ -22,15 +22,26 @@ typedef struct {
     uint32_t *place;               /* (vertices): columns and rows of samples, as spot_render_culled compares them */
     int32_t  *depth;               /* (side, pitch): bits of the nearest reciprocal depth; 0: no triangle */
     uint32_t *triangle;            /* (side, pitch) */
-    size_t    pitch;               /* a vector more than the side */
+    size_t    pitch;               /* whole vectors */
     bool      cut;                 /* a vertex is too near, or too far aside */
     spot_render_rect rect;         /* of samples, whole pixels: nothing is seen outside */
-    float    *sum;                 /* (3, size): red, green and blue of a row's pixels */
-    float    *near;                /* (size): a row's greatest reciprocal depth */
-    int      *covered;             /* (size) */
-    uint16_t *seen;                /* (side): a row's covered samples */
+    float    *shown[3];            /* (samples, pitch): red, green and blue of a row's samples; 0: not covered */
+    float    *sum, *ground;        /* (3, size + LANES) of a row's pixels; (size + LANES): light of the background */
+    int32_t  *byte, *near, *covered;       /* (size + LANES) bytes; bits of the greatest reciprocal depth; covered samples */
+    uint16_t *seen;                /* (samples, side) + LANES: a row's covered samples */
     unsigned long long total[SPOT_RENDER_SUMS];
 } spot_render_lane;
+
+/* Samples of a triangle with holes, within its edges and in front of what is there. */
+typedef struct {
+    uint32_t triangle;
+    int   count;
+    float x[SPOT_RENDER_CHUNK], y[SPOT_RENDER_CHUNK];
+    int32_t depth[SPOT_RENDER_CHUNK];
+} spot_render_hole;
+
+/* Puts those that are solid into lane's depth and triangle, and empties h. */
+void spot_render_put_solid(const spot_render_lane *lane, spot_render_hole *h);
 
 /* Finds lane's rect, depth and triangle from its view and body. */
 void spot_render_fill(spot_render_lane *lane);

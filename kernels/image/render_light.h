@@ -116,49 +116,66 @@ static inline SPOT_HD spot_render_spot spot_render_spot_of(const spot_render_vie
     return s;
 }
 
-/* log2 of the texels of level 0 that a pixel spans, from 0 to the last level. */
-static inline SPOT_HD float spot_render_level(const spot_render_texture *t, const spot_render_spot *s)
+/* log2 of the texels of level 0 (width, height) that a pixel spans, from 0 to the last level. */
+static inline SPOT_HD float spot_render_level_of(float width, float height, float last, const spot_render_spot *s)
 {
     float most = 1;
 
     for (int k = 0; k < 2; k++) {
-        const float u = s->du[k] * (float)t->width, v = s->dv[k] * (float)t->height, square = fmaf(u, u, v * v);
+        const float u = s->du[k] * width, v = s->dv[k] * height, square = fmaf(u, u, v * v);
         most = square > most ? square : most;
     }
     most = most < 1e9f ? most : 1e9f;
     most = spot_logf(most) * (0.5f / 0.693147181f);
-    return most < (float)(t->levels - 1) ? most : (float)(t->levels - 1);
+    return most < last ? most : last;
 }
 
-/* The four texels around a place in level k, and their weights. */
-typedef struct { const uint8_t *texel[4]; float weight[4]; } spot_render_taps;
+static inline SPOT_HD float spot_render_level(const spot_render_texture *t, const spot_render_spot *s)
+{
+    return spot_render_level_of((float)t->width, (float)t->height, (float)(t->levels - 1), s);
+}
 
-static inline SPOT_HD size_t spot_render_whole(float x, int count)
+/* A level of a texture. */
+typedef struct { const uint8_t *texel; int width, height; } spot_render_face;
+
+static inline SPOT_HD spot_render_face spot_render_smaller(spot_render_face f)
+{
+    return (spot_render_face){ f.texel + 4 * (size_t)f.width * (size_t)f.height, f.width > 1 ? f.width / 2 : 1,
+                               f.height > 1 ? f.height / 2 : 1 };
+}
+
+static inline SPOT_HD spot_render_face spot_render_face_of(const spot_render_texture *t, int k)
+{
+    spot_render_face f = { t->texel, t->width, t->height };
+
+    for (; k > 0; k--) f = spot_render_smaller(f);
+    return f;
+}
+
+/* The four texels around a place, (0, 0), (0, 1), (1, 0) and (1, 1): their numbers in a level, and the part of the right and of
+ * the lower ones. */
+typedef struct { int number[4]; float right, below; } spot_render_taps;
+
+static inline SPOT_HD int spot_render_whole(float x, int count)
 {
     const int i = (int)x;
 
-    return (size_t)(i < 0 ? count - 1 : i < count ? i : 0);
+    return i < 0 ? count - 1 : i < count ? i : 0;
 }
 
-static inline SPOT_HD spot_render_taps spot_render_taps_of(const spot_render_texture *t, int k, const spot_render_spot *s)
+static inline SPOT_HD spot_render_taps spot_render_taps_of(int width, int height, float u, float v)
 {
-    const uint8_t *texel = t->texel;
-    int width = t->width, height = t->height;
-    spot_render_taps taps;
+    const float x = (u - floorf(u)) * (float)width - 0.5f, y = (1 - (v - floorf(v))) * (float)height - 0.5f;
+    const float left = floorf(x), top = floorf(y);
+    const int column = spot_render_whole(left, width), next = spot_render_whole(left + 1, width);
+    const int row = spot_render_whole(top, height) * width, under = spot_render_whole(top + 1, height) * width;
 
-    for (; k > 0; k--) {
-        texel += 4 * (size_t)width * (size_t)height;
-        width = width > 1 ? width / 2 : 1, height = height > 1 ? height / 2 : 1;
-    }
-    const float x = (s->u - floorf(s->u)) * (float)width - 0.5f, y = (1 - (s->v - floorf(s->v))) * (float)height - 0.5f;
-    const float left = floorf(x), top = floorf(y), fx = x - left, fy = y - top;
-    const size_t column[2] = { spot_render_whole(left, width), spot_render_whole(left + 1, width) };
-    const size_t row[2] = { spot_render_whole(top, height), spot_render_whole(top + 1, height) };
-    for (int i = 0; i < 4; i++) {
-        taps.texel[i] = texel + 4 * (row[i / 2] * (size_t)width + column[i % 2]);
-        taps.weight[i] = (i % 2 ? fx : 1 - fx) * (i / 2 ? fy : 1 - fy);
-    }
-    return taps;
+    return (spot_render_taps){ { row + column, row + next, under + column, under + next }, x - left, y - top };
+}
+
+static inline SPOT_HD float spot_render_weight(const spot_render_taps *t, int i)
+{
+    return (i % 2 ? t->right : 1 - t->right) * (i / 2 ? t->below : 1 - t->below);
 }
 
 /* Red, green and blue times alpha, and alpha, which is 255 where it is full. linear (256): the light of bytes. */
@@ -167,12 +184,13 @@ typedef struct { float sum[4]; } spot_render_texel;
 static inline SPOT_HD spot_render_texel spot_render_look_up(const spot_render_texture *t, int k, const spot_render_spot *s,
                                                             const float *linear)
 {
-    const spot_render_taps taps = spot_render_taps_of(t, k, s);
+    const spot_render_face f = spot_render_face_of(t, k);
+    const spot_render_taps taps = spot_render_taps_of(f.width, f.height, s->u, s->v);
     spot_render_texel out = { { 0 } };
 
     for (int i = 0; i < 4; i++) {
-        const uint8_t *p = taps.texel[i];
-        const float alpha = taps.weight[i] * (float)p[3];
+        const uint8_t *p = f.texel + 4 * (size_t)taps.number[i];
+        const float alpha = spot_render_weight(&taps, i) * (float)p[3];
         for (int c = 0; c < 3; c++) out.sum[c] = fmaf(alpha, linear[p[c]], out.sum[c]);
         out.sum[3] += alpha;
     }
@@ -208,10 +226,12 @@ static inline SPOT_HD void spot_render_dye(float *colour, const spot_render_body
 /* One channel of a texture, from 0 to 1. */
 static inline SPOT_HD float spot_render_channel_at(const spot_render_texture *t, int k, const spot_render_spot *s, int channel)
 {
-    const spot_render_taps taps = spot_render_taps_of(t, k, s);
+    const spot_render_face f = spot_render_face_of(t, k);
+    const spot_render_taps taps = spot_render_taps_of(f.width, f.height, s->u, s->v);
     float sum = 0;
 
-    for (int i = 0; i < 4; i++) sum = fmaf(taps.weight[i], (float)taps.texel[i][channel], sum);
+    for (int i = 0; i < 4; i++)
+        sum = fmaf(spot_render_weight(&taps, i), (float)f.texel[4 * (size_t)taps.number[i] + (size_t)channel], sum);
     return sum * (1.0f / 255);
 }
 
