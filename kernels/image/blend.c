@@ -26,14 +26,13 @@ static const float *mask_row(float *restrict room, const void *mask, const blend
     return room;
 }
 
-/* Asks for a row of the three planes of a background ahead of its use. A target's planes stay in the cache from pair to
- * pair. */
-static void ask_for_row(const spot_blend_work *w, const void *background, const blend_row *row)
+/* Asks for a row of `planes` planes ahead of its use. */
+static void ask_for_row(const spot_blend_work *w, const void *plane, int planes, const blend_row *row)
 {
     const size_t number = row->whole ? sizeof(int16_t) : sizeof(float), bytes = (size_t)row->width * number;
-    const char *from = (const char *)background + (row->at + (size_t)AHEAD * (size_t)row->width) * number;
+    const char *from = (const char *)plane + (row->at + (size_t)AHEAD * (size_t)row->width) * number;
 
-    for (int c = 0; c < 3; c++, from += w->plan->floats * number)
+    for (int c = 0; c < planes; c++, from += w->plan->floats * number)
         for (size_t e = 0; e < bytes; e += LINE) __builtin_prefetch(from + e);
 }
 
@@ -79,7 +78,8 @@ static const float *begin_row(const spot_blend_work *w, const spot_blend_lane *l
     } else {
         memset(lane->enlarged, 0, 3 * width * sizeof *lane->enlarged);
     }
-    ask_for_row(w, of->background, row);
+    ask_for_row(w, spot_blend_by_target(w->p) ? of->background : of->target, 3, row);
+    if (!spot_blend_by_target(w->p)) ask_for_row(w, of->mask, 1, row);
     return mask_row(lane->mask, of->mask, row);
 }
 
@@ -161,9 +161,23 @@ size_t spot_blend_scratch(int problems, const spot_blend *p, int threads)
     if (!threads) return spot_blend_device_bytes(problems, p);
     for (int q = 0; q < problems; q++) {
         const spot_blend_plan plan = spot_blend_plan_of(&p[q]);
-        bytes += spot_blend_plane_bytes(&p[q], &plan);
+        bytes += spot_blend_plane_bytes(&p[q], &plan) + spot_blend_order_bytes(&p[q]);
     }
     return bytes;
+}
+
+/* order (pairs): pairs of the same target beside each other, or of the same background where there are more of these. So the
+ * pyramids of the more numerous pictures come from memory once, and those of the others stay in the last cache. first (pictures
+ * + 1) is scratch. */
+static void sort_pairs(int32_t *order, int32_t *first, const spot_blend *p)
+{
+    const bool target = spot_blend_by_target(p);
+    const int pictures = target ? p->targets : p->backgrounds;
+
+    memset(first, 0, ((size_t)pictures + 1) * sizeof *first);
+    for (int i = 0; i < p->pairs; i++) first[(target ? p->pair[i].target : p->pair[i].background) + 1]++;
+    for (int i = 0; i < pictures; i++) first[i + 1] += first[i];
+    for (int i = 0; i < p->pairs; i++) order[first[target ? p->pair[i].target : p->pair[i].background]++] = i;
 }
 
 static spot_status pairs_cpu(spot_ctx *c, spot_arena *scratch, int problems, const spot_blend *p)
@@ -174,6 +188,13 @@ static spot_status pairs_cpu(spot_ctx *c, spot_arena *scratch, int problems, con
     SPOT_TRY(SPOT_TAKE(c, scratch, room, spot_blend_scratch(problems, p, c->threads) / sizeof *room));
     scratch->used = mark;
     if (scratch->counting) return SPOT_OK;
+    char *at = (char *)(room + each * (size_t)c->threads);
+    for (int q = 0; q < problems; q++) {
+        const spot_blend_plan plan = spot_blend_plan_of(&p[q]);
+        int32_t *order = (int32_t *)(void *)(at + spot_blend_plane_bytes(&p[q], &plan));
+        sort_pairs(order, order + p[q].pairs, &p[q]);
+        at = (char *)order + spot_blend_order_bytes(&p[q]);
+    }
 #pragma omp parallel num_threads(c->threads)
     for (int pass = 0; pass < 2; pass++) {
         char *planes = (char *)(room + each * (size_t)c->threads);
@@ -181,13 +202,14 @@ static spot_status pairs_cpu(spot_ctx *c, spot_arena *scratch, int problems, con
             const spot_blend_plan plan = spot_blend_plan_of(&p[q]);
             const spot_blend_work work = { &p[q], &plan, planes, p[q].pixels == SPOT_PIXEL_BYTES };
             const spot_blend_lane lane = spot_blend_lane_at(room + each * (size_t)omp_get_thread_num(), &p[q], &plan);
+            const int32_t *order = (const int32_t *)(const void *)(planes + spot_blend_plane_bytes(&p[q], &plan));
             const int jobs = pass || !p[q].pairs ? p[q].pairs : 2 * p[q].targets + p[q].backgrounds;
 #pragma omp for schedule(dynamic, 1) nowait
             for (int i = 0; i < jobs; i++) {
-                if (pass) blend_pair(&work, &lane, i);
+                if (pass) blend_pair(&work, &lane, order[i]);
                 else      spot_blend_build_picture(&work, &lane, i);
             }
-            planes += spot_blend_plane_bytes(&p[q], &plan);
+            planes += spot_blend_plane_bytes(&p[q], &plan) + spot_blend_order_bytes(&p[q]);
         }
 #pragma omp barrier
     }

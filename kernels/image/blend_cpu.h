@@ -42,6 +42,16 @@ static inline spot_blend_lane spot_blend_lane_at(float *room, const spot_blend *
     return lane;
 }
 
+/* Pairs are made target by target, or background by background. */
+static inline bool spot_blend_by_target(const spot_blend *p) { return p->targets >= p->backgrounds; }
+
+static inline size_t spot_blend_order_bytes(const spot_blend *p)
+{
+    const size_t pictures = (size_t)(spot_blend_by_target(p) ? p->targets : p->backgrounds);
+
+    return (((size_t)p->pairs + pictures + 1) * sizeof(int32_t) + 63) / 64 * 64;
+}
+
 /* Pictures, backgrounds and masks of a problem. */
 typedef struct {
     const spot_blend     *p;
