@@ -3,6 +3,7 @@
 #include "image/resize.h"
 
 #include <omp.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "core/lanes.h"
@@ -25,6 +26,9 @@ size_t spot_resize_scratch(int problems, const spot_resize *p, int threads)
 /* 32 rows are filtered together: their bytes of a column lie side by side, in LANES. */
 enum { ROWS = SPOT_RESIZE_ROWS, LANES = 3 * ROWS };
 
+typedef uint8_t  bytes16 __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint32_t words4 __attribute__((vector_size(16), aligned(1), may_alias));
+
 /* out (LANES) = the sum of `taps` vectors of LANES bytes, `pitch` bytes apart. */
 static inline void add_taps(uint8_t *restrict out, const uint8_t *restrict in, size_t pitch, const int32_t *weight, int taps)
 {
@@ -41,6 +45,47 @@ static inline void add_taps(uint8_t *restrict out, const uint8_t *restrict in, s
     for (int j = 0; j < LANES; j++) out[j] = spot_resize_rounded(sum[j]);
 }
 
+enum { FOUR = 4, NEAR = 16 };          /* rows and pixels that are turned at once; bytes that are read of the pixels of a row */
+
+/* Four pixels of each of four rows, `row` bytes apart -> four lines, `pitch` bytes apart, of four pixels each. NEAR bytes of
+ * each row are read. NEAR bytes of each line are put, or, `alone`, those of the pixels. */
+static inline void turn_four(uint8_t *to, size_t pitch, const uint8_t *in, size_t row, bool alone)
+{
+    static const bytes16 spread = { 0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0 };
+    static const bytes16 close = { 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 15, 15, 15, 15 };
+    static const words4 low = { 0, 4, 1, 5 }, high = { 2, 6, 3, 7 }, first = { 0, 1, 4, 5 }, second = { 2, 3, 6, 7 };
+    words4 v[FOUR];
+
+    for (int r = 0; r < FOUR; r++) v[r] = (words4)__builtin_shuffle(*(const bytes16 *)(in + row * (size_t)r), spread);
+    const words4 a = __builtin_shuffle(v[0], v[1], low), b = __builtin_shuffle(v[2], v[3], low);
+    const words4 c = __builtin_shuffle(v[0], v[1], high), d = __builtin_shuffle(v[2], v[3], high);
+    v[0] = __builtin_shuffle(a, b, first), v[1] = __builtin_shuffle(a, b, second);
+    v[2] = __builtin_shuffle(c, d, first), v[3] = __builtin_shuffle(c, d, second);
+    for (int i = 0; i < FOUR; i++) {
+        const bytes16 line = __builtin_shuffle((bytes16)v[i], close);
+        if (alone) memcpy(to + pitch * (size_t)i, &line, 3 * FOUR);
+        else       memcpy(to + pitch * (size_t)i, &line, NEAR);
+    }
+}
+
+/* to (pixels, ...), `pitch` bytes apart: pixels of `rows` rows, `row` bytes apart, beside each other. What is put behind four
+ * pixels, the next four replace. */
+static void turn(uint8_t *restrict to, size_t pitch, const uint8_t *restrict in, size_t row, int rows, int pixels)
+{
+    const int fours = rows / FOUR * FOUR, safe = pixels > NEAR / 3 ? (pixels - NEAR / 3 + FOUR - 1) / FOUR * FOUR : 0;
+
+    for (int i = 0; i < safe; i += FOUR)
+        for (int r = 0; r < fours; r += FOUR) {
+            uint8_t *at = to + pitch * (size_t)i + 3 * r;
+            const uint8_t *from = in + row * (size_t)r + 3 * i;
+            if (r + 2 * FOUR <= rows) turn_four(at, pitch, from, row, false);
+            else                      turn_four(at, pitch, from, row, true);
+        }
+    for (int i = 0; i < pixels; i++)
+        for (int r = i < safe ? fours : 0; r < rows; r++)
+            memcpy(to + pitch * (size_t)i + 3 * r, in + row * (size_t)r + 3 * i, 3);
+}
+
 /* `rows` rows, `row` bytes apart -> x.count pixels each, `pitch` bytes apart. in: their first needed column; columns
  * (x.columns, LANES). */
 static void filter_rows(uint8_t *restrict line, size_t pitch, const uint8_t *restrict in, size_t row, int rows,
@@ -50,13 +95,14 @@ static void filter_rows(uint8_t *restrict line, size_t pitch, const uint8_t *res
     const int *start = (const int *)(const void *)(scratch + x->start), *taps = (const int *)(const void *)(scratch + x->taps);
     const int32_t *weight = (const int32_t *)(const void *)(scratch + x->weight);
     uint8_t *columns = (uint8_t *)scratch + plan->columns;
-    uint8_t out[LANES];
+    uint8_t out[FOUR][LANES + NEAR] = { { 0 } };
 
-    for (int r = 0; r < rows; r++)
-        for (size_t i = 0; i < (size_t)plan->wide; i++) memcpy(columns + i * LANES + 3 * r, in + row * (size_t)r + 3 * i, 3);
-    for (int i = 0; i < x->count; i++, weight += x->most) {
-        add_taps(out, columns + (size_t)(start[i] - plan->left) * LANES, LANES, weight, taps[i]);
-        for (int r = 0; r < rows; r++) memcpy(line + pitch * (size_t)r + 3 * (size_t)i, out + 3 * r, 3);
+    turn(columns, LANES, in, row, rows, plan->wide);
+    for (int i = 0; i < x->count; i += FOUR) {
+        const int some = x->count - i < FOUR ? x->count - i : FOUR;
+        for (int k = 0; k < some; k++, weight += x->most)
+            add_taps(out[k], columns + (size_t)(start[i + k] - plan->left) * LANES, LANES, weight, taps[i + k]);
+        turn(line + 3 * (size_t)i, pitch, out[0], sizeof out[0], some, rows);
     }
 }
 
