@@ -17,11 +17,29 @@ enum { SPOT_GEMM_ROWS = 8, SPOT_GEMM_COLS = 32 };
 /* A matrix of a product: number (i, k) lies at v[i * row + k * step]. */
 typedef struct { const float *v; size_t row, step; } spot_gemm_factor;
 
+/* C, with `row` floats a row, and the numbers that it starts from, with start_row floats a row: 0 is one row for all. */
+typedef struct { float *v; size_t row; const float *start; size_t start_row; } spot_gemm_sum;
+
 /* C += A B: c (rows, cols) with ldc floats a row; a (rows, depth); b (depth, cols), whose step is 1. */
 void spot_gemm_add(float *c, size_t ldc, spot_gemm_factor a, spot_gemm_factor b, int rows, int cols, int depth);
 
 /* c[i,j] = sum over k of (a[i,k] - b[j,k])^2: a (rows, depth), b (cols, depth), whose steps are 1. */
 void spot_gemm_squares(float *c, size_t ldc, spot_gemm_factor a, spot_gemm_factor b, int rows, int cols, int depth);
+
+/* Number (k, j) of a B (depth, cols) that is kept in panels of 32 columns; there are spot_gemm_room of them. Columns past the last
+ * are in the last panel, and are 0. */
+static inline size_t spot_gemm_at(int depth, int k, int j)
+{
+    return ((size_t)(j / SPOT_GEMM_COLS) * (size_t)depth + (size_t)k) * SPOT_GEMM_COLS + (size_t)(j % SPOT_GEMM_COLS);
+}
+
+static inline size_t spot_gemm_room(int depth, int cols)
+{
+    return (size_t)(cols + SPOT_GEMM_COLS - 1) / SPOT_GEMM_COLS * SPOT_GEMM_COLS * (size_t)depth;
+}
+
+/* C = start + A B, with B in panels: for a B that serves many calls. */
+void spot_gemm_panels(spot_gemm_sum c, spot_gemm_factor a, const float *b, int rows, int cols, int depth);
 
 /* sum[i][j] += the sum over k of row[i][k * k_step] panel[k][j], or of the squares of their differences. The 8 x 32 sums stay
  * in registers. */

@@ -142,12 +142,14 @@ static SPOT_HD inline float spot_student(float q, int f)
     return f % 2 ? w : w * sqrtf(q);
 }
 
-/* The sum of 16 lanes, always in the same order. Overwrites lane. */
-static SPOT_HD inline float spot_fold(float lane[16])
+/* The sum of 16 lanes, always in the same order: 8, 4, 2 and 1 lanes apart. */
+static SPOT_HD inline float spot_fold(const float lane[16])
 {
-    for (int half = 8; half; half /= 2)
-        for (int l = 0; l < half; l++) lane[l] += lane[l + half];
-    return lane[0];
+    float eight[8], four[4];
+
+    for (int l = 0; l < 8; l++) eight[l] = lane[l] + lane[l + 8];
+    for (int l = 0; l < 4; l++) four[l] = eight[l] + eight[l + 4];
+    return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
 #endif

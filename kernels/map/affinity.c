@@ -8,55 +8,111 @@
 #include "core/philox.h"
 #include "core/problems.h"
 
-enum { LANES = 16 };
+enum { LANES = 16, CHUNK = 16 };      /* CHUNK: rows of a task */
 
-/* p_j = exp(-beta (d_j - least)) of 16 entries or fewer, added to the lanes' sums of p and of its product with d - least. The
- * least distance divides out of p, and keeps the sum from 0 however far all neighbours are. */
-static inline __attribute__((always_inline)) void weigh_entries(float *p, const float *d, int count, float beta, float least,
-                                                                float *sum, float *dot)
+/* Sums over a row at one beta: of p, of p x and, for the search, of p x^2, where x = d - least. */
+typedef struct { float sum, dot, square; } row_sums;
+
+/* p_j = exp(-beta (d_j - least)) of a row, and their sums in 16 lanes. The least distance divides out of p, and keeps the sum
+ * from 0 however far all neighbours are. */
+static row_sums weigh_row(float *restrict p, const float *restrict d, int k, float beta, float least)
 {
-    for (int l = 0; l < count; l++) {
-        float x = d[l] - least, e = spot_expf(-beta * x);
-        p[l] = e;
-        sum[l] += e;
-        dot[l] = fmaf(x, e, dot[l]);
+    float s[LANES] = { 0 }, t[LANES] = { 0 }, u[LANES] = { 0 };
+    int whole = k / LANES * LANES;
+
+#pragma omp simd
+    for (int j = 0; j < k; j++) p[j] = spot_expf(-beta * (d[j] - least));
+    for (int j = 0; j < whole; j += LANES)
+        for (int l = 0; l < LANES; l++) {
+            float x = d[j + l] - least;
+            s[l] += p[j + l];
+            t[l] = fmaf(x, p[j + l], t[l]);
+            u[l] = fmaf(x, x * p[j + l], u[l]);
+        }
+    for (int l = 0; whole + l < k; l++) {
+        float x = d[whole + l] - least;
+        s[l] += p[whole + l];
+        t[l] = fmaf(x, p[whole + l], t[l]);
+        u[l] = fmaf(x, x * p[whole + l], u[l]);
     }
+    return (row_sums){ spot_fold(s), spot_fold(t), spot_fold(u) };
 }
 
-/* weigh_entries for a whole row. */
-static inline void weigh_row(float *p, const float *d, int k, float beta, float least, float *sum, float *dot)
+/* The least of a row, SPOT_FAR at most. */
+static float least_of(const float *d, int k)
 {
-    float s[LANES] = { 0 }, t[LANES] = { 0 };
+    float lane[LANES], least = SPOT_FAR;
     int j = 0;
 
-    for (; j + LANES <= k; j += LANES) weigh_entries(p + j, d + j, LANES, beta, least, s, t);
-    weigh_entries(p + j, d + j, k - j, beta, least, s, t);
-    *sum = spot_fold(s);
-    *dot = spot_fold(t);
+    for (int l = 0; l < LANES; l++) lane[l] = SPOT_FAR;
+    for (; j + LANES <= k; j += LANES)
+        for (int l = 0; l < LANES; l++) lane[l] = d[j + l] < lane[l] ? d[j + l] : lane[l];
+    for (; j < k; j++) least = d[j] < least ? d[j] : least;
+    for (int l = 0; l < LANES; l++) least = lane[l] < least ? lane[l] : least;
+    return least;
 }
 
-void spot_affinity_row(float *p, const float *d, int k, const spot_affinity_rule *rule)
+/* The entropy of a row, log S + beta <d>, minus the wanted one. */
+static double excess(const row_sums *r, double beta, const spot_affinity_rule *rule)
+{
+    return spot_philox_log(r->sum) + beta * r->dot / r->sum - rule->entropy;
+}
+
+/* The betas up to `low` have an entropy above the tolerance, those from `high` on one below it. */
+typedef struct { double low, high; } spot_affinity_sides;
+
+/* Finds by Newton's steps in log beta which betas the bisection need not try: entropy falls as beta rises, at the rate m =
+ * beta^2 Var(x) a unit of log beta. Near the root the entropy is a line; half a tolerance and the sums' roundings stand for its
+ * error. A row whose entropy is too flat, or that does not converge, leaves everything to be tried. *guess: where to begin, and
+ * the root. */
+static spot_affinity_sides find_sides(float *p, const float *d, int k, float least, const spot_affinity_rule *rule, double *guess)
+{
+    enum { STEPS = 8 };
+    double slack = 1.5 * rule->tolerance + 4e-7 * (k / LANES + 8), beta = *guess;
+
+    for (int step = 0; step < STEPS; step++) {
+        row_sums r = weigh_row(p, d, k, (float)beta, least);
+        double over = excess(&r, beta, rule), mean = r.dot / r.sum, m = beta * beta * (r.square / r.sum - mean * mean);
+        if (fabs(over) <= 4 * rule->tolerance) {
+            if (!(m > 2500 * rule->tolerance)) break;
+            *guess = beta;
+            return (spot_affinity_sides){ beta * (1 + (over - slack) / m), beta * (1 + (over + slack) / m) };
+        }
+        beta *= exp(fmax(-1, fmin(1, over / fmax(m, 1e-3))));
+    }
+    return (spot_affinity_sides){ 0, INFINITY };
+}
+
+void spot_affinity_row(float *p, const float *d, int k, const spot_affinity_rule *rule, double *guess)
 {
     spot_affinity_beta b = { 1, 0, INFINITY };
-    float least = SPOT_FAR, sum, dot;
+    spot_affinity_sides sides;
+    float least = least_of(d, k);
+    row_sums r;
 
-    for (int j = 0; j < k; j++) least = d[j] < least ? d[j] : least;
+    sides = find_sides(p, d, k, least, rule, guess);
     for (int try = 1;; try++) {
-        weigh_row(p, d, k, (float)b.beta, least, &sum, &dot);
-        double over = spot_philox_log(sum) + b.beta * dot / sum - rule->entropy;      /* H = log S + beta <d> */
-        if (fabs(over) <= rule->tolerance || try >= rule->tries) break;
+        double over = b.beta <= sides.low ? 1 : -1;
+        if (try >= rule->tries || (b.beta > sides.low && b.beta < sides.high)) {
+            r = weigh_row(p, d, k, (float)b.beta, least);
+            over = excess(&r, b.beta, rule);
+            if (fabs(over) <= rule->tolerance || try >= rule->tries) break;
+        }
         spot_affinity_bisect(&b, over);
     }
-    for (int j = 0; j < k; j++) p[j] = d[j] < SPOT_FAR ? p[j] / sum : 0.0f;
+    for (int j = 0; j < k; j++) p[j] = d[j] < SPOT_FAR ? p[j] / r.sum : 0.0f;
 }
 
 static spot_status rows_cpu(spot_ctx *c, int problems, const spot_mat *p, const spot_mat *d, const spot_affinity_rule *rule)
 {
     for (int t = 0; t < problems; t++) {
         int k = d[t].cols;
-#pragma omp parallel for num_threads(c->threads) schedule(dynamic, 16)
-        for (int i = 0; i < d[t].rows; i++)
-            spot_affinity_row(p[t].v + (size_t)i * k, d[t].v + (size_t)i * k, k, &rule[t]);
+#pragma omp parallel for num_threads(c->threads) schedule(dynamic)
+        for (int i0 = 0; i0 < d[t].rows; i0 += CHUNK) {
+            double guess = 1;
+            for (int i = i0; i < i0 + CHUNK && i < d[t].rows; i++)
+                spot_affinity_row(p[t].v + (size_t)i * k, d[t].v + (size_t)i * k, k, &rule[t], &guess);
+        }
     }
     return SPOT_OK;
 }

@@ -65,8 +65,9 @@ spot_status spot_affinity_joint(spot_ctx *c, int problems, const spot_affinity_g
 /* Length of `to` and of `joint`. */
 static inline size_t spot_affinity_room(int n, int k) { return 2 * (size_t)n * k + (size_t)SPOT_AFFINITY_PAD * n; }
 
-/* One row, for CPU kernels that have their own loop over rows. */
-void spot_affinity_row(float *p, const float *d, int k, const spot_affinity_rule *rule);
+/* One row, for CPU kernels that have their own loop over rows. guess: 1, or the beta of a like row, which saves time and
+ * changes nothing else; the row's own comes back. */
+void spot_affinity_row(float *p, const float *d, int k, const spot_affinity_rule *rule, double *guess);
 
 /* Moves the k smallest keys to the front. All keys differ, so the set is unique. 0 < k <= n. */
 void spot_select_smallest(uint64_t *key, int n, int k);

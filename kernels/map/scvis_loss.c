@@ -2,7 +2,7 @@
 #include "map/scvis_step.h"
 #include "map/scvis_net.h"
 
-enum { TILE = SPOT_SCVIS_TILE, LANES = 16 };
+enum { TILE = SPOT_SCVIS_TILE, LANES = 16, BLOCK = 128, ABREAST = SPOT_SCVIS_ABREAST };
 
 void spot_scvis_refresh_freedom(spot_scvis_net *net)
 {
@@ -99,29 +99,47 @@ double spot_scvis_forces(spot_scvis_net *net, int r, int n, float scale)
     return net->dim == 2 ? forces_of_rows(net, r, n, 2, scale) : forces_of_rows(net, r, n, net->dim, scale);
 }
 
-double spot_scvis_likelihood(spot_scvis_net *net, int i, float scale, float *freedom)
+/* Columns j0 .. of row i; the log-densities go into part. Two loops are faster than one: each is a short chain of operations,
+ * of which the processor has more under way. */
+static void likelihood_of(spot_scvis_net *net, int i, int j0, int width, float scale, float *freedom, float *restrict part)
 {
-    size_t at = (size_t)i * net->d;
+    size_t at = (size_t)i * net->d + j0;
     const float *x = net->x + at, *mean = net->layer[MEAN].act + at, *raw = net->layer[VARIANCE].act + at;
     float *dmean = net->layer[MEAN].delta + at, *draw = net->layer[VARIANCE].delta + at;
-    const float *nu = net->nu, *norm = net->log_norm, *slope = net->nu_slope;
-    double sum = 0;
+    const float *nu = net->nu + j0, *norm = net->log_norm + j0, *slope = net->nu_slope + j0;
+    float v[BLOCK], by_raw[BLOCK];
 
-    for (int j0 = 0; j0 < net->d; j0 += 128) {
-        float part[128];
-        int width = net->d - j0 < 128 ? net->d - j0 : 128;
 #pragma omp simd
-        for (int l = 0; l < width; l++) {
-            int j = j0 + l;
-            spot_scvis_density t = spot_scvis_student(x[j], mean[j], raw[j], nu[j], norm[j], slope[j], scale);
-            part[l] = t.log;
-            dmean[j] = t.mean;
-            draw[j] = t.raw;
-            freedom[j] = fmaf(scale, t.nu, freedom[j]);
-        }
-        for (int l = 0; l < width; l++) sum += part[l];
+    for (int j = 0; j < width; j++) {
+        spot_scvis_spread s = spot_scvis_spread_of(raw[j]);
+        v[j] = s.v;
+        by_raw[j] = s.slope;
     }
-    return sum;
+#pragma omp simd
+    for (int j = 0; j < width; j++) {
+        spot_scvis_spread s = { v[j], by_raw[j] };
+        spot_scvis_density t = spot_scvis_student(x[j], mean[j], s, nu[j], norm[j], slope[j], scale);
+        part[j] = t.log;
+        dmean[j] = t.mean;
+        draw[j] = t.raw;
+        freedom[j0 + j] = fmaf(scale, t.nu, freedom[j0 + j]);
+    }
+}
+
+void spot_scvis_likelihood(spot_scvis_net *net, int r, int n, double *loss, float *freedom)
+{
+    double sum[ABREAST] = { 0 };
+    float part[ABREAST][BLOCK];
+
+    for (int j0 = 0; j0 < net->d; j0 += BLOCK) {
+        int width = net->d - j0 < BLOCK ? net->d - j0 : BLOCK;
+        for (int i = 0; i < n; i++)
+            likelihood_of(net, r + i, j0, width, -net->weight[r + i] / (float)net->rows, freedom, part[i]);
+        for (int i = n; i < ABREAST; i++) memset(part[i], 0, sizeof part[i]);
+        for (int j = 0; j < width; j++)
+            for (int i = 0; i < ABREAST; i++) sum[i] += part[i][j];
+    }
+    for (int i = 0; i < n; i++) *loss += net->weight[r + i] * sum[i];
 }
 
 /* The slopes of mu and s2: the sample's, plus the KL term's. Returns the rows' KL. `scale` is K / n. */

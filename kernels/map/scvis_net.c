@@ -5,7 +5,10 @@
 #include "core/gemm.h"
 #include "map/scvis_step.h"
 
-enum { TILE = SPOT_SCVIS_TILE, LANES = 16 };
+enum { TILE = SPOT_SCVIS_TILE, LANES = 16, ABREAST = SPOT_SCVIS_ABREAST, COLS = SPOT_GEMM_COLS,
+       WIDEST = 128 };          /* WIDEST: of the hidden layers */
+
+static const float zero[WIDEST];
 
 #define FAR_AWAY 1e9f          /* padding among the z: its kernel, 1e-18, vanishes beside any sum */
 
@@ -21,7 +24,8 @@ static spot_status take_layers(spot_ctx *c, spot_arena *a, spot_scvis_net *net)
         net->pieces += tiles(y->in);
         SPOT_TRY(SPOT_TAKE(c, a, y->act, (size_t)net->batch * y->out));
         SPOT_TRY(SPOT_TAKE(c, a, y->delta, (size_t)net->batch * y->out));
-        SPOT_TRY(SPOT_TAKE(c, a, y->turned, (size_t)y->in * y->out));
+        SPOT_TRY(SPOT_TAKE(c, a, y->ahead, spot_gemm_room(y->in, y->out)));
+        SPOT_TRY(SPOT_TAKE(c, a, y->back, spot_gemm_room(y->out, y->in)));
     }
     return SPOT_OK;
 }
@@ -80,8 +84,18 @@ void spot_scvis_refresh(spot_scvis_net *net, const spot_scvis_piece *q)
     }
     const spot_scvis_layer *y = &net->layer[q->layer];
     const float *w = net->theta + y->weight;
-    for (int o = 0; o < y->out; o++)
-        for (int i = q->row; i < q->row + q->rows; i++) y->turned[(size_t)o * y->in + i] = w[(size_t)i * y->out + o];
+    for (int i = q->row; i < q->row + q->rows; i++)
+        for (int o = 0; o < y->out; o += COLS) {
+            int width = y->out - o < COLS ? y->out - o : COLS;
+            float *to = y->ahead + spot_gemm_at(y->in, i, o);
+            memcpy(to, w + (size_t)i * y->out + o, (size_t)width * sizeof *to);
+            memset(to + width, 0, (size_t)(COLS - width) * sizeof *to);
+        }
+    for (int i0 = q->row; i0 < q->row + q->rows && y->from != -1; i0 += COLS)      /* nobody asks for the slopes of x */
+        for (int o = 0; o < y->out; o++) {
+            float *to = y->back + spot_gemm_at(y->out, o, i0);
+            for (int i = 0; i < COLS; i++) to[i] = i0 + i < y->in ? w[(size_t)(i0 + i) * y->out + o] : 0;
+        }
 }
 
 static const float *input_of(const spot_scvis_net *net, int l)
@@ -91,31 +105,44 @@ static const float *input_of(const spot_scvis_net *net, int l)
     return from == -1 ? net->x : from == -2 ? net->z : net->layer[from].act;
 }
 
-/* Layer l of rows r .. r+n with the given weights; heads stay linear. */
-static void forward(spot_scvis_net *net, int l, const float *w, int r, int n, int elu)
+/* The ELU layers' last step, at n rows. */
+static void elu(float *out, int count)
+{
+#pragma omp simd
+    for (int e = 0; e < count; e++) out[e] = out[e] > 0 ? out[e] : spot_expf(out[e]) - 1.0f;
+}
+
+/* Layer l of rows r .. r+n; heads stay linear. */
+static void forward(spot_scvis_net *net, int l, int r, int n)
 {
     const spot_scvis_layer *y = &net->layer[l];
     float *out = y->act + (size_t)r * y->out;
 
-    for (int i = 0; i < n; i++) memcpy(out + (size_t)i * y->out, net->theta + y->bias, y->out * sizeof *out);
-    spot_gemm_add(out, y->out, (spot_gemm_factor){ input_of(net, l) + (size_t)r * y->in, y->in, 1 },
-                  (spot_gemm_factor){ w, y->out, 1 },
-                  n, y->out, y->in);
-    if (elu)
-#pragma omp simd
-        for (int e = 0; e < n * y->out; e++) out[e] = out[e] > 0 ? out[e] : spot_expf(out[e]) - 1.0f;
+    spot_gemm_panels((spot_gemm_sum){ out, y->out, net->theta + y->bias, 0 },
+                     (spot_gemm_factor){ input_of(net, l) + (size_t)r * y->in, y->in, 1 }, y->ahead, n, y->out, y->in);
+    if (l != SIGMA && l != MEAN && l != VARIANCE) elu(out, n * y->out);
 }
 
-/* to (rows, in) += delta of layer l times its transposed weights, rows r .. r+n. */
-static void add_backward(spot_scvis_net *net, int l, float *to, int r, int n)
+/* The head of mu, whose weights dropout changes. */
+static void forward_mu(spot_scvis_net *net, const float *w, int r, int n)
+{
+    const spot_scvis_layer *y = &net->layer[MU];
+    float *out = y->act + (size_t)r * y->out;
+
+    for (int i = 0; i < n; i++) memcpy(out + (size_t)i * y->out, net->theta + y->bias, y->out * sizeof *out);
+    spot_gemm_add(out, y->out, (spot_gemm_factor){ input_of(net, MU) + (size_t)r * y->in, y->in, 1 },
+                  (spot_gemm_factor){ w, y->out, 1 }, n, y->out, y->in);
+}
+
+/* to (rows, in) = delta of layer l times its transposed weights, rows r .. r+n, on top of `start` (rows, in), or of a row of 0. */
+static void backward(spot_scvis_net *net, int l, float *to, const float *start, int r, int n)
 {
     const spot_scvis_layer *y = &net->layer[l];
+    spot_gemm_sum sum = { to + (size_t)r * y->in, y->in, zero, 0 };
 
-    spot_gemm_add(to + (size_t)r * y->in, y->in, (spot_gemm_factor){ y->delta + (size_t)r * y->out, y->out, 1 },
-                  (spot_gemm_factor){ y->turned, y->in, 1 }, n, y->in, y->out);
+    if (start) sum.start = start + (size_t)r * y->in, sum.start_row = y->in;
+    spot_gemm_panels(sum, (spot_gemm_factor){ y->delta + (size_t)r * y->out, y->out, 1 }, y->back, n, y->in, y->out);
 }
-
-static void clear_rows(float *m, int cols, int r, int n) { memset(m + (size_t)r * cols, 0, (size_t)n * cols * sizeof *m); }
 
 /* The complete delta of layer l times the slope of its ELU, which is h + 1 below 0. */
 static void through_elu(spot_scvis_net *net, int l, int r, int n)
@@ -129,28 +156,31 @@ static void through_elu(spot_scvis_net *net, int l, int r, int n)
 
 static void encode_rows(spot_scvis_net *net, const float *mu, int r, int n)
 {
-    for (int l = ENC1; l <= ENC3; l++) forward(net, l, net->theta + net->layer[l].weight, r, n, 1);
-    forward(net, MU, mu, r, n, 0);
+    for (int l = ENC1; l <= ENC3; l++) forward(net, l, r, n);
+    forward_mu(net, mu, r, n);
 }
 
-/* Row i of P, from the distances within the batch. */
-static void affinities(spot_scvis_net *net, int i)
+/* Row i of P, from the distances within the batch. beta: the last row's. */
+static void affinities(spot_scvis_net *net, int i, double *beta)
 {
     float *near = net->near + (size_t)i * net->stride, *p = net->p + (size_t)i * net->stride;
     const float *far = net->far + net->row[i] * net->far_stride;
 
     for (int j = 0; j < net->rows; j++) near[j] = far[net->row[j]];
+    for (size_t j = 0; i + 1 < net->rows && j < net->far_stride; j += LANES)       /* the next row's, while this one is searched */
+        __builtin_prefetch(net->far + net->row[i + 1] * net->far_stride + j);
     near[i] = SPOT_FAR;
-    spot_affinity_row(p, near, net->rows, &net->rule);
+    spot_affinity_row(p, near, net->rows, &net->rule, beta);
 }
 
 static void phase_encode(spot_scvis_net *net, int r, int n)
 {
     int dim = net->dim;
+    double beta = 1;
 
-    for (int i = r; i < r + n; i++) affinities(net, i);
+    for (int i = r; i < r + n; i++) affinities(net, i, &beta);
     encode_rows(net, net->dropped, r, n);
-    forward(net, SIGMA, net->theta + net->layer[SIGMA].weight, r, n, 0);
+    forward(net, SIGMA, r, n);
     for (int i = r; i < r + n; i++)
         for (int k = 0; k < dim; k++) {
             int e = i * dim + k;
@@ -167,15 +197,14 @@ static void encoder_back(spot_scvis_net *net, int r, int n)
 
     for (int o = 0; o < mu->out; o++)
         for (int i = 0; i < mu->in; i++) turned[o * mu->in + i] = net->dropped[i * mu->out + o];
-    clear_rows(net->layer[ENC3].delta, 32, r, n);
+    memset(net->layer[ENC3].delta + (size_t)r * 32, 0, (size_t)n * 32 * sizeof(float));
     spot_gemm_add(net->layer[ENC3].delta + (size_t)r * 32, 32,
                   (spot_gemm_factor){ mu->delta + (size_t)r * mu->out, mu->out, 1 },
                   (spot_gemm_factor){ turned, 32, 1 }, n, 32, mu->out);
-    add_backward(net, SIGMA, net->layer[ENC3].delta, r, n);
+    backward(net, SIGMA, net->layer[ENC3].delta, net->layer[ENC3].delta, r, n);
     through_elu(net, ENC3, r, n);
     for (int l = ENC3; l > ENC1; l--) {
-        clear_rows(net->layer[l - 1].delta, net->layer[l].in, r, n);
-        add_backward(net, l, net->layer[l - 1].delta, r, n);
+        backward(net, l, net->layer[l - 1].delta, NULL, r, n);
         through_elu(net, l - 1, r, n);
     }
 }
@@ -187,21 +216,19 @@ static void phase_decode(spot_scvis_net *net, int r, int n)
     float scale = (float)(spot_scvis_tsne_factor(net->cfg, net->step, net->d) / net->rows);
 
     loss[2] = spot_scvis_forces(net, r, n, scale);
-    for (int l = DEC1; l <= VARIANCE; l++) forward(net, l, net->theta + net->layer[l].weight, r, n, l <= DEC5);
+    for (int l = DEC1; l <= VARIANCE; l++) forward(net, l, r, n);
     memset(freedom, 0, net->d * sizeof *freedom);
     loss[0] = 0;
-    for (int i = r; i < r + n; i++)
-        loss[0] += net->weight[i] * spot_scvis_likelihood(net, i, -net->weight[i] / (float)net->rows, freedom);
-    clear_rows(net->layer[DEC5].delta, 128, r, n);
-    add_backward(net, MEAN, net->layer[DEC5].delta, r, n);
-    add_backward(net, VARIANCE, net->layer[DEC5].delta, r, n);
+    for (int i = 0; i < n; i += ABREAST)
+        spot_scvis_likelihood(net, r + i, n - i < ABREAST ? n - i : ABREAST, &loss[0], freedom);
+    backward(net, MEAN, net->layer[DEC5].delta, NULL, r, n);
+    backward(net, VARIANCE, net->layer[DEC5].delta, net->layer[DEC5].delta, r, n);
     through_elu(net, DEC5, r, n);
     for (int l = DEC5; l > DEC1; l--) {
-        clear_rows(net->layer[l - 1].delta, net->layer[l].in, r, n);
-        add_backward(net, l, net->layer[l - 1].delta, r, n);
+        backward(net, l, net->layer[l - 1].delta, NULL, r, n);
         through_elu(net, l - 1, r, n);
     }
-    add_backward(net, DEC1, net->dz, r, n);
+    backward(net, DEC1, net->dz, net->dz, r, n);
     loss[1] = spot_scvis_through_sample(net, r, n, (float)(spot_scvis_kl_factor(net->cfg, net->step, net->d) / net->rows));
     encoder_back(net, r, n);
 }

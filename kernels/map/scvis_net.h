@@ -13,7 +13,8 @@
 #include "map/scvis.h"
 
 enum { ENC1, ENC2, ENC3, MU, SIGMA, DEC1, DEC2, DEC3, DEC4, DEC5, MEAN, VARIANCE, SPOT_SCVIS_LAYERS };
-enum { SPOT_SCVIS_TILE = 64,      /* rows of a tile; a constant, because sums go by tile */
+enum { SPOT_SCVIS_ABREAST = 8,    /* rows whose log-likelihoods are summed side by side */
+       SPOT_SCVIS_TILE = 64,      /* rows of a tile; a constant, because sums go by tile */
        SPOT_SCVIS_CACHED = 8192 };   /* up to this many rows, all squared distances are kept: 268 MB */
 
 /* Adam's rates; the part of the mu head's weights that dropout keeps; the largest norm of the gradient. */
@@ -26,7 +27,7 @@ typedef struct {
     int in, out, from;          /* from: the layer whose output it reads; -1 x, -2 z */
     size_t weight, bias;        /* first index in the parameters */
     float *act, *delta;         /* (batch, out): output, before softplus in SIGMA and VARIANCE; slope of the loss there */
-    float *turned;              /* (out, in): the weights, transposed, for the backward pass */
+    float *ahead, *back;        /* the weights and their transpose in panels (gemm.h), for the two passes */
 } spot_scvis_layer;
 
 /* Sets sizes and first indices of the layers. Returns the number of their parameters; the degrees of freedom follow them. */
@@ -106,9 +107,9 @@ void spot_scvis_pair(spot_scvis_net *net, int r, int n);
 /* dz = scale * slope of n tsne; returns these rows' part of n tsne. */
 double spot_scvis_forces(spot_scvis_net *net, int r, int n, float scale);
 
-/* Log-likelihood of row i under the decoder's Student-t, and `scale` times its slopes: into delta of MEAN and VARIANCE and,
- * added, into freedom (d). */
-double spot_scvis_likelihood(spot_scvis_net *net, int i, float scale, float *freedom);
+/* Log-likelihoods of at most SPOT_SCVIS_ABREAST rows under the decoder's Student-t, times their weights, are added to *loss; their
+ * slopes times -1 / rows go into delta of MEAN and VARIANCE and, added, into freedom (d). */
+void spot_scvis_likelihood(spot_scvis_net *net, int r, int n, double *loss, float *freedom);
 
 /* The slopes of mu and s2: dz through the sample, plus `scale` times the slope of the rows' KL. Returns that KL. */
 double spot_scvis_through_sample(spot_scvis_net *net, int r, int n, float scale);

@@ -61,21 +61,31 @@ static inline SPOT_HD float spot_scvis_freedom(float raw, float *log_norm, float
     return nu;
 }
 
+/* The variance of a feature, and its slope by what the decoder gives. */
+typedef struct { float v, slope; } spot_scvis_spread;
+
+static inline SPOT_HD spot_scvis_spread spot_scvis_spread_of(float raw)
+{
+    spot_scvis_spread s;
+
+    s.v = spot_scvis_variance(raw, &s.slope);
+    return s;
+}
+
 /* The log-density of feature x, `scale` times its slopes by mean and raw variance, and its slope by nu. With e = x - mean and
  * v the variance:  log t = log_norm(nu) - log(v)/2 - (nu+1)/2 log(1 + e^2 / (nu v)) */
 typedef struct { float log, mean, raw, nu; } spot_scvis_density;
 
-static inline SPOT_HD spot_scvis_density spot_scvis_student(float x, float mean, float raw, float nu, float log_norm,
+static inline SPOT_HD spot_scvis_density spot_scvis_student(float x, float mean, spot_scvis_spread s, float nu, float log_norm,
                                                             float nu_slope, float scale)
 {
-    float slope, soft = spot_softplusf(raw, &slope), v = spot_scvis_clip(soft, &slope);
-    float e = x - mean, part_of = 1.0f / fmaf(nu, v, e * e), half = 0.5f * (nu + 1.0f);
-    float tail = spot_logf(1.0f + e * e / (nu * v)), pull = e * part_of;
+    float e = x - mean, part_of = 1.0f / fmaf(nu, s.v, e * e), half = 0.5f * (nu + 1.0f);
+    float tail = spot_logf(1.0f + e * e / (nu * s.v)), pull = e * part_of;
     spot_scvis_density t;
 
-    t.log = log_norm - 0.5f * spot_logf(v) - half * tail;
+    t.log = log_norm - 0.5f * spot_logf(s.v) - half * tail;
     t.mean = scale * (nu + 1.0f) * pull;
-    t.raw = scale * slope * (half * e * pull - 0.5f) / v;
+    t.raw = scale * s.slope * (half * e * pull - 0.5f) / s.v;
     t.nu = nu_slope - 0.5f * tail + half * e * pull / nu;
     return t;
 }
