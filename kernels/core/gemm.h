@@ -26,8 +26,8 @@ void spot_gemm_add(float *c, size_t ldc, spot_gemm_factor a, spot_gemm_factor b,
 /* c[i,j] = sum over k of (a[i,k] - b[j,k])^2: a (rows, depth), b (cols, depth), whose steps are 1. */
 void spot_gemm_squares(float *c, size_t ldc, spot_gemm_factor a, spot_gemm_factor b, int rows, int cols, int depth);
 
-/* Number (k, j) of a B (depth, cols) that is kept in panels of 32 columns; there are spot_gemm_room of them. Columns past the last
- * are in the last panel, and are 0. */
+/* Where number (k, j) lies in a B (depth, cols) that is kept in panels of 32 columns, and their length. Columns past the
+ * last are in the last panel, and are 0. */
 static inline size_t spot_gemm_at(int depth, int k, int j)
 {
     return ((size_t)(j / SPOT_GEMM_COLS) * (size_t)depth + (size_t)k) * SPOT_GEMM_COLS + (size_t)(j % SPOT_GEMM_COLS);

@@ -65,7 +65,8 @@ typedef struct { double low, high; } spot_affinity_sides;
  * beta^2 Var(x) a unit of log beta. Near the root the entropy is a line; half a tolerance and the sums' roundings stand for its
  * error. A row whose entropy is too flat, or that does not converge, leaves everything to be tried. *guess: where to begin, and
  * the root. */
-static spot_affinity_sides find_sides(float *p, const float *d, int k, float least, const spot_affinity_rule *rule, double *guess)
+static spot_affinity_sides find_sides(float *p, const float *d, int k, float least, const spot_affinity_rule *rule,
+                                      double *guess)
 {
     enum { STEPS = 8 };
     double slack = 1.5 * rule->tolerance + 4e-7 * (k / LANES + 8), beta = *guess;

@@ -134,7 +134,7 @@ static void forward_mu(spot_scvis_net *net, const float *w, int r, int n)
                   (spot_gemm_factor){ w, y->out, 1 }, n, y->out, y->in);
 }
 
-/* to (rows, in) = delta of layer l times its transposed weights, rows r .. r+n, on top of `start` (rows, in), or of a row of 0. */
+/* to (rows, in) = delta of layer l times its transposed weights, rows r .. r+n, on top of `start` (rows, in), or of 0. */
 static void backward(spot_scvis_net *net, int l, float *to, const float *start, int r, int n)
 {
     const spot_scvis_layer *y = &net->layer[l];
@@ -167,7 +167,7 @@ static void affinities(spot_scvis_net *net, int i, double *beta)
     const float *far = net->far + net->row[i] * net->far_stride;
 
     for (int j = 0; j < net->rows; j++) near[j] = far[net->row[j]];
-    for (size_t j = 0; i + 1 < net->rows && j < net->far_stride; j += LANES)       /* the next row's, while this one is searched */
+    for (size_t j = 0; i + 1 < net->rows && j < net->far_stride; j += LANES)       /* for the next row */
         __builtin_prefetch(net->far + net->row[i + 1] * net->far_stride + j);
     near[i] = SPOT_FAR;
     spot_affinity_row(p, near, net->rows, &net->rule, beta);

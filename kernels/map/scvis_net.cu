@@ -180,8 +180,8 @@ static __device__ double likelihood(const spot_scvis_device *net, int r, int n)
             size_t at = (size_t)i * net->d + j;
             float *mean = net->layer[MEAN].act + at, *raw = net->layer[VARIANCE].act + at;
             float w = net->weight[i], scale = -w / (float)net->rows;
-            spot_scvis_density s = spot_scvis_student(net->x[at], *mean, spot_scvis_spread_of(*raw), net->nu[j], net->log_norm[j],
-                                                      net->nu_slope[j], scale);
+            spot_scvis_density s = spot_scvis_student(net->x[at], *mean, spot_scvis_spread_of(*raw), net->nu[j],
+                                                      net->log_norm[j], net->nu_slope[j], scale);
             sum += (double)w * s.log;
             *mean = s.mean;
             *raw = s.raw;

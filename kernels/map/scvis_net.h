@@ -107,8 +107,8 @@ void spot_scvis_pair(spot_scvis_net *net, int r, int n);
 /* dz = scale * slope of n tsne; returns these rows' part of n tsne. */
 double spot_scvis_forces(spot_scvis_net *net, int r, int n, float scale);
 
-/* Log-likelihoods of at most SPOT_SCVIS_ABREAST rows under the decoder's Student-t, times their weights, are added to *loss; their
- * slopes times -1 / rows go into delta of MEAN and VARIANCE and, added, into freedom (d). */
+/* Log-likelihoods of at most SPOT_SCVIS_ABREAST rows under the decoder's Student-t, times their weights, are added to *loss;
+ * their slopes times -1 / rows go into delta of MEAN and VARIANCE and, added, into freedom (d). */
 void spot_scvis_likelihood(spot_scvis_net *net, int r, int n, double *loss, float *freedom);
 
 /* The slopes of mu and s2: dz through the sample, plus `scale` times the slope of the rows' KL. Returns that KL. */
