@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "check_folder.h"
+#include "discover/search/search.h"
 #include "spotter/discover.h"
 #include "spotter/rng.h"
 
@@ -208,13 +209,21 @@ static size_t bytes_of_fits(subject *x)
     spot_discover_options o = options(&bdm, 1);
     spot_proof_options proof = spot_proof_defaults();
     spot_ctx c = check_ctx(1);
-    spot_bytes without, with;
+    spot_candidate *list = NULL;
+    int count, left_out;
+    size_t findings[2];
 
     o.proof = &proof;
-    CHECK_OK(&c, spot_discover_cost(&c, &x->s, &o, &without, NULL));
-    o.fit = true;
-    CHECK_OK(&c, spot_discover_cost(&c, &x->s, &o, &with, NULL));
-    return with.host - without.host;
+    CHECK_OK(&c, spot_candidates(&c, &x->s, &o, &list, &count, &left_out));
+    for (int fit = 0; fit < 2; fit++) {
+        spot_bytes all;
+        o.fit = fit;
+        findings[fit] = spot_findings_bytes(&x->s, &o, list, count);
+        CHECK_OK(&c, spot_discover_cost(&c, &x->s, &o, &all, NULL));
+        assert_true(all.host >= spot_subject_bytes(&x->s) + findings[fit]);
+    }
+    free(list);
+    return findings[1] - findings[0];
 }
 
 /* Fits that are kept after a proof have the features of all rows, those of classes that are left out, too. */

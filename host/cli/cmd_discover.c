@@ -342,7 +342,7 @@ static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_sub
     spot_status how;
 
     c->on_progress = NULL;     /* the timed iterations are not part of the search */
-    how = spot_discover_cost(c, s, d, cost, &seconds);
+    how = spot_discover_run_cost(c, s, d, cost, &seconds);
     if (how == SPOT_OK && o->merges) how = spot_discover_merges_cost(c, s, d, &merges);
     if (how == SPOT_OK) how = spot_describer_cost(c, describer, s, d, cost, &seconds);
     if (cost->host < merges) cost->host = merges;
@@ -350,7 +350,7 @@ static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_sub
     cli_progress_reset();
     spot_log(c, SPOT_LOG_INFO, "%s", s->source);
     if (how) return how;
-    cost->host += bytes_beside(s);
+    cost->host = cli_study_states(cost->host + bytes_beside(s));
     if (cost->device) snprintf(device, sizeof device, ", %s of the device's",
                                cli_memory(memory, (double)cost->device));
     cli_memory(memory, (double)cost->host);

@@ -228,6 +228,17 @@ static spot_status run_search(spot_ctx *c, spot_findings *f, const spot_subject 
     return how == SPOT_OK ? keep_suspects(c, f, &q) : how;
 }
 
+size_t spot_suspects_bytes(const spot_ctx *c, const spot_subject *s)
+{
+    spot_ctx quiet = { .ops = c->ops, .device = c->device, .threads = c->threads };
+    label_search q = { .c = &quiet, .s = s };
+    spot_arena sizes = spot_arena_counting();
+    int none = 0;
+
+    if (!is_known(s) || search_labels(&q, &sizes, &none)) return 0;
+    return sizes.peak + (size_t)s->n * (3 * sizeof(int) + 2 * sizeof(int)) + 2 * (size_t)s->classes * sizeof(double) + 256;
+}
+
 double spot_suspects_pairs(const spot_ctx *c, const spot_subject *s)
 {
     int *label = malloc(((size_t)s->n + 1) * sizeof *label), asked = 0;

@@ -4,8 +4,9 @@
 
 #include "spotter/discover.h"
 
-/* Fills f->suspects, and the slices' numbers of them. Takes 64 MiB and some bytes a row beside the subject. */
+/* Fills f->suspects, and the slices' numbers of them. Takes 64 MiB and some bytes a row beside the subject; bytes: how many. */
 spot_status spot_suspects_find(spot_ctx *c, spot_findings *f, const spot_subject *s);
+size_t      spot_suspects_bytes(const spot_ctx *c, const spot_subject *s);
 
 /* Pairs of rows that spot_suspects_find compares, for an estimate of its time; 0 where it does nothing or memory is short. */
 double spot_suspects_pairs(const spot_ctx *c, const spot_subject *s);

@@ -94,8 +94,15 @@ typedef struct {
 spot_status spot_proof_open(spot_proving *j, const spot_candidate *candidates, int count);
 spot_status spot_proof_neighbours(spot_proving *j);
 void        spot_proof_close(spot_proving *j);
+
+/* finders: rows of a part among which neighbours are sought, at most. */
 size_t      spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
-                             const spot_candidate *candidates, int count);
+                             const spot_candidate *candidates, int count, int finders);
+
+/* rows (count, 2): those of each class in the two parts. */
+spot_status spot_proof_part_rows(spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
+                                 const spot_candidate *candidates, int count, int (*rows)[2]);
+
 size_t      spot_proof_slices(const spot_discover_options *o);     /* of a class, in both parts; at most */
 
 /* Share of a class's rows that a search of one part sees, but for rounding and groups. p NULL: no proof, so all. */
@@ -172,8 +179,9 @@ size_t      spot_proof_correct_bytes(const spot_ctx *c, const spot_subject *s, c
 
 /* ---- proof_chance.c ---- */
 
-/* The least p of each class in `chance` runs. */
+/* The least p of each class in `chance` runs; bytes that it takes. */
 spot_status spot_proof_chance(spot_proving *j);
+size_t      spot_proof_chance_bytes(const spot_subject *s);
 
 /* ---- proof_facts.c ---- */
 

@@ -52,6 +52,11 @@ static void draw(const spot_proving *j, uint8_t *wanted, int number)
     for (int i = 0; i < j->s->n; i++) wanted[i] = spot_rng_uniform(&r) < j->expected[i];
 }
 
+size_t spot_proof_chance_bytes(const spot_subject *s)
+{
+    return (size_t)s->n * (3 * sizeof(int) + 1 + (spot_subject_is_grouped(s) ? 32 : 0)) + 2048;
+}
+
 spot_status spot_proof_chance(spot_proving *j)
 {
     const size_t n = (size_t)j->s->n;
@@ -62,7 +67,7 @@ spot_status spot_proof_chance(spot_proving *j)
     spot_arena a;
     spot_status how = SPOT_OK;
 
-    SPOT_TRY(spot_arena_open(j->c, &a, n * (3 * sizeof(int) + 1 + (j->seen ? 32 : 0)) + 2048));
+    SPOT_TRY(spot_arena_open(j->c, &a, spot_proof_chance_bytes(j->s)));
     SPOT_TRY(SPOT_TAKE(j->c, &a, answers, n));
     SPOT_TRY(SPOT_TAKE(j->c, &a, row, n));
     SPOT_TRY(SPOT_TAKE(j->c, &a, order, n));

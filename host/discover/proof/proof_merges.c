@@ -223,7 +223,7 @@ static spot_status merges_needs(tree_maker *k, const spot_chosen *chosen, size_t
 
     SPOT_TRY(count_trees(k, chosen, tree));
     *bytes = held + ((size_t)k->most + 1) * sizeof *k->out->merge + *tree;
-    if (k->o->proof) *bytes += spot_proof_bytes(k->c, k->s, k->o, chosen->list, chosen->count);
+    if (k->o->proof) *bytes += spot_proof_bytes(k->c, k->s, k->o, chosen->list, chosen->count, k->s->n);
     if (*bytes <= limit) return SPOT_OK;
     return spot_fail(k->c, SPOT_NOMEM, "{merges.memory} the merges of %d trees take %.2f GB of memory, %.2f GB of it for the "
                      "data and the findings, and there are %.2f GB; give more, choose one class, or leave the merges out",

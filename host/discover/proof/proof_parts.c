@@ -20,7 +20,7 @@ size_t spot_proof_slices(const spot_discover_options *o)
 }
 
 size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
-                        const spot_candidate *candidates, int count)
+                        const spot_candidate *candidates, int count, int finders)
 {
     const size_t n = (size_t)s->n, slices = spot_proof_slices(o), strata = (size_t)s->classes + 1;
     size_t bytes = n * (4 * sizeof(int) + 2) + 4096, largest = 0;
@@ -37,7 +37,8 @@ size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_dis
     }
     return bytes + spot_divide_groups_bytes(s) + largest * 8 * sizeof(float) + 2 * (n + 2) * sizeof(double)
          + strata * sizeof(spot_stratum)
-         + spot_nearest_bytes(c, (int)largest, s->d, o->proof->neighbours + SPOT_LOOKED) + 4096;
+         + spot_nearest_bytes(c, finders < (int)largest ? finders : (int)largest, s->d, o->proof->neighbours + SPOT_LOOKED)
+         + 4096;
 }
 
 /* ---- the parts ---- */
@@ -90,6 +91,23 @@ static spot_status divide_rows(spot_proving *j)
     else for (int k = 0; k < j->s->classes; k++) divide_class(j, order, row, k);
     j->a.used = mark;
     return SPOT_OK;
+}
+
+spot_status spot_proof_part_rows(spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
+                                 const spot_candidate *candidates, int count, int (*rows)[2])
+{
+    const size_t n = (size_t)s->n, seen = spot_subject_is_grouped(s) ? (size_t)s->groups : 0;
+    spot_proving j = { .c = c, .s = s, .o = o, .p = *o->proof };
+    spot_status how;
+
+    memset(rows, 0, (size_t)count * sizeof *rows);
+    SPOT_TRY(spot_arena_open(c, &j.a, n * (1 + 2 * sizeof(int)) + seen * sizeof(int) + spot_divide_groups_bytes(s) + 4096));
+    how = divide_rows(&j);
+    for (int i = 0; i < count && how == SPOT_OK; i++)
+        for (int k = 0; k < s->n; k++)
+            if (spot_subject_is_of(s, k, candidates[i].cls)) rows[i][j.part[k]]++;
+    spot_arena_close(&j.a);
+    return how;
 }
 
 /* ---- the classes ---- */
@@ -219,7 +237,7 @@ static spot_status list_rows(spot_proving *j)
 
 spot_status spot_proof_open(spot_proving *j, const spot_candidate *candidates, int count)
 {
-    SPOT_TRY(spot_arena_open(j->c, &j->a, spot_proof_bytes(j->c, j->s, j->o, candidates, count)));
+    SPOT_TRY(spot_arena_open(j->c, &j->a, spot_proof_bytes(j->c, j->s, j->o, candidates, count, j->s->n)));
     j->classes = count;
     SPOT_TRY(divide_rows(j));
     SPOT_TRY(SPOT_TAKE(j->c, &j->a, j->cls, count));

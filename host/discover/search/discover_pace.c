@@ -206,17 +206,6 @@ static void estimate_time(spot_ctx *c, double *seconds, const spot_subject *s, c
     spot_arena_close(&a);
 }
 
-/* A proof holds a part of the rows once more. It corrects when no search is under way. */
-static void add_proof(const spot_ctx *c, spot_bytes *bytes, const spot_subject *s, const spot_discover_options *o,
-                      const spot_candidate *candidates, int count)
-{
-    const int rows = (int)fmin(s->n, spot_proof_share(o->proof) * s->n + s->classes + 1);
-    const size_t corrects = spot_subject_bytes(s) + spot_proof_correct_bytes(c, s, o, candidates, count);
-
-    if (bytes->host < corrects) bytes->host = corrects;
-    bytes->host += spot_proof_bytes(c, s, o, candidates, count) + spot_proof_subject_bytes(s, o, rows);
-}
-
 /* Rows of both parts that the search of a candidate sees: beside classes, of all rows a sample. */
 static int searched_rows(const spot_candidate *k, const spot_subject *s, const spot_discover_options *o)
 {
@@ -234,28 +223,36 @@ static spot_status list_searched(spot_ctx *c, spot_candidate **list, const spot_
     return SPOT_OK;
 }
 
-spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
-                               double *seconds)
+/* at_once: 0 for all classes. */
+static spot_status cost_of(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, int at_once, spot_bytes *bytes,
+                           double *seconds)
 {
     spot_candidate *candidates = NULL, *searched = NULL;
-    int count = 0, left_out, together = 0;
-    spot_bytes needs = { 0, 0 };
-    size_t results = 0;
+    int count = 0, left_out;
     spot_status status = spot_discover_check(c, s, o);
 
-    *bytes = needs;
+    *bytes = (spot_bytes){ 0, 0 };
     if (seconds) *seconds = NAN;
     if (status == SPOT_OK) status = spot_candidates(c, s, o, &candidates, &count, &left_out);
-    if (status == SPOT_OK) results = spot_findings_bytes(s, o, candidates, count);
-    if (status == SPOT_OK) status = list_searched(c, &searched, candidates, count, s, o);
-    for (int i = 0; i < count && status == SPOT_OK; i += together) {
-        status = spot_group_fit(c, s, o, searched + i, count - i, results, &together, &needs);
-        needs.host += results + spot_subject_bytes(s);
-        *bytes = spot_bytes_larger(*bytes, needs);
+    if (status == SPOT_OK)
+        status = spot_discover_needs(c, s, o, (spot_examined){ candidates, count, at_once ? at_once : count }, bytes);
+    if (status == SPOT_OK && seconds && candidates->wrong) {
+        status = list_searched(c, &searched, candidates, count, s, o);
+        if (status == SPOT_OK) estimate_time(c, seconds, s, o, searched, count);
     }
-    if (status == SPOT_OK && seconds && candidates->wrong) estimate_time(c, seconds, s, o, searched, count);
-    if (status == SPOT_OK && o->proof) add_proof(c, bytes, s, o, candidates, count);
     free(candidates);
     free(searched);
     return status;
+}
+
+spot_status spot_discover_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
+                               double *seconds)
+{
+    return cost_of(c, s, o, 0, bytes, seconds);
+}
+
+spot_status spot_discover_run_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
+                                   double *seconds)
+{
+    return cost_of(c, s, o, SPOT_CLASSES_AT_ONCE, bytes, seconds);
 }

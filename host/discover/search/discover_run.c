@@ -17,8 +17,6 @@
 #include "study/frame.h"
 #include "study/run_claim.h"
 
-enum { AT_ONCE = 64 };         /* classes between two results that are kept; as many are one batch of a GPU */
-
 const char *const spot_findings_files[] = { "config.yaml", "slices.csv", "slices.json", "map.npy", "fit.safetensors",
                                             "subject.safetensors", "report.html", "rows.csv", "attributes.csv", NULL };
 
@@ -136,7 +134,7 @@ static spot_status compute_classes(spot_ctx *c, spot_work *w, const int *unit, i
 static spot_status set_batch(spot_ctx *c, spot_work *w)
 {
     (void)c;
-    w->batch = AT_ONCE;
+    w->batch = SPOT_CLASSES_AT_ONCE;
     return SPOT_OK;
 }
 

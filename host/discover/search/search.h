@@ -52,6 +52,20 @@ size_t spot_discover_limit(const spot_subject *s, const spot_discover_options *o
 spot_status spot_group_fit(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, const spot_candidate *candidates,
                            int count, size_t results, int *together, spot_bytes *needs);
 
+/* Classes that spot_discover_run searches between two results that it keeps; as many are one batch of a GPU. */
+enum { SPOT_CLASSES_AT_ONCE = 64 };
+
+/* The classes to examine; at_once: so many are searched before the next ones. */
+typedef struct { const spot_candidate *list; int count, at_once; } spot_examined;
+
+/* *most: memory of spot_discover, with the subject's arrays (discover_memory.c). SPOT_NOMEM as spot_group_fit. */
+spot_status spot_discover_needs(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_examined of,
+                                spot_bytes *most);
+
+/* As spot_discover_cost, of spot_discover_run. */
+spot_status spot_discover_run_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
+                                   double *seconds);
+
 /* *cls (*classes), to be freed: spot_slice_list.cls. */
 spot_status spot_count_classes(spot_ctx *c, spot_class_errors **cls, int *classes, const spot_subject *s);
 
