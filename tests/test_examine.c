@@ -416,6 +416,36 @@ TEST_IN_WORLD(a_continued_search_renders_what_the_file_lacks)
     expect_same("whole", "stopped");
 }
 
+typedef struct { judge j; int all, reports; double before, worst; } listener;
+
+/* The share that is told beside the share of the pictures that the model has seen. */
+static void compare_shares(void *user, const spot_progress *p)
+{
+    listener *l = user;
+    const double told = p->done / p->total;
+
+    if (strcmp(p->stage, "examine")) return;
+    assert_true(told >= l->before && told <= 1);
+    l->worst = fmax(l->worst, fabs(told - (double)l->j.pictures / l->all));
+    l->before = told, l->reports++;
+}
+
+/* A bar that stands still while maps and fresh renders are drawn, and runs in the rounds between them, tells no time left. */
+TEST_IN_WORLD(the_progress_is_that_of_the_renders)
+{
+    spot_ctx c = check_ctx(2);
+    listener l = { .before = 0 };
+
+    parse(&c, &cfg, "renders: 100, points: '50, 100', perturbed: 20, seeds: 2",
+          "examiners: [{method: random}, {method: cem, generation: 10}]\n");
+    CHECK_OK(&c, run_in(&c, &cfg, "all", &l.j, 0, 1));
+    l.all = l.j.pictures, l.j.pictures = 0;
+    c.on_progress = compare_shares, c.user = &l;
+    CHECK_OK(&c, run_in(&c, &cfg, "heard", &l.j, 0, 1));
+    print_message("%d reports, at most %.3f away from the share of %d pictures\n", l.reports, l.worst, l.all);
+    assert_true(l.reports > 50 && l.worst < 0.03);
+}
+
 /* A function that fails in mid-search: a sentence, what is there stays, and the next run ends with the same bytes. */
 TEST_IN_WORLD(a_model_that_fails_loses_nothing)
 {

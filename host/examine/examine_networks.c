@@ -353,6 +353,8 @@ static double share_right(const spot_examine_seen *seen, int n, int cls)
     return valid >= LEAST_VALID ? (double)right / valid : NAN;
 }
 
+int spot_examine_verified(const spot_examine_model *m) { return m->limits && spot_examine_is_trained(m) ? 2 * VERIFIED : 0; }
+
 spot_status spot_examine_verify(spot_ctx *c, spot_examine_lesson *l, spot_examine_looker *look, const spot_examine_model *m,
                                 int entry)
 {
@@ -361,7 +363,7 @@ spot_status spot_examine_verify(spot_ctx *c, spot_examine_lesson *l, spot_examin
     spot_examine_seen seen[2 * VERIFIED];
 
     *l = (spot_examine_lesson){ -1, NAN, NAN };
-    if (!m->limits || !spot_examine_is_trained(m)) return SPOT_OK;
+    if (!spot_examine_verified(m)) return SPOT_OK;
     for (int inside = 0; inside < 2; inside++) {
         uint32_t index = inside ? 1u << 30 : 0;
         for (int i = 0; i < VERIFIED; i++) {

@@ -40,6 +40,7 @@ bool spot_examine_in_region(const spot_examine_model *m, const spot_conditions *
 /* Whether an object's renders show the planted weakness: the share of right answers on valid renders outside of the region and
  * inside, each a margin away from its border, since a network is unsure there. -1 and NaN: nothing is planted. */
 typedef struct { int learned; double outside, inside; } spot_examine_lesson;
+int         spot_examine_verified(const spot_examine_model *m);        /* renders that it takes of an object */
 spot_status spot_examine_verify(spot_ctx *c, spot_examine_lesson *l, spot_examine_looker *look, const spot_examine_model *m,
                                 int entry);
 

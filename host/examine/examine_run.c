@@ -221,6 +221,7 @@ static spot_status add_problem(spot_ctx *c, run *v, spot_work *w, spot_examine_g
     SPOT_TRY(how);
     spot_examine_warn_of_mesh(c, &v->objects, s->entry);
     SPOT_TRY(look_at_subject(c, v, s));
+    spot_examine_spend(c, g, spot_examine_renders_before(v->cfg, unit));
     *p = (spot_examine_problem){ .unit = unit, .entry = s->entry,
                                  .number = spot_examine_number(v->objects.list.entry[s->entry].id) };
     key_of_search(p->key, v, p);
@@ -245,12 +246,13 @@ static void warn_of_ranges(spot_ctx *c, run *v, const spot_examine_group *g)
              100 * share);
 }
 
-static spot_status keep_problem(spot_ctx *c, run *v, spot_work *w, const spot_examine_group *g, const spot_examine_problem *p)
+static spot_status keep_problem(spot_ctx *c, run *v, spot_work *w, spot_examine_group *g, const spot_examine_problem *p)
 {
     spot_examine_result r;
 
     fill_result(v, g, p, &r);
     SPOT_TRY(spot_failure_record(c, &r, g, p));
+    g->spent -= w->size_of(w, p->unit);        /* which the run counts from now on */
     return spot_work_keep(c, w, p->unit, &r);
 }
 
@@ -337,6 +339,13 @@ static spot_status prepare(spot_ctx *c, spot_work *w)
     (void)c;
     w->batch = objects < TOGETHER ? objects : TOGETHER;
     return SPOT_OK;
+}
+
+static double renders_of(const spot_work *w, int unit)
+{
+    const run *v = w->user;
+
+    return spot_examine_renders_of(v->cfg, v->space.dims, unit);
 }
 
 /* Trains the networks of the missing units. */
@@ -433,8 +442,8 @@ spot_status spot_examine_run(spot_ctx *c, const spot_examine_config *cfg, const 
     v->open = -1, v->c = c, v->options = o;
     if (o->function) set_function(v->cfg, &v->function);
     v->work = (spot_work){ .study = &spot_examine_study, .place = o->place, .config = v->cfg, .since = since, .user = v,
-                           .holds = result_holds, .prepare = prepare, .begin = begin, .compute = compute,
-                           .derive = derive_files };
+                           .size_of = renders_of, .holds = result_holds, .prepare = prepare, .begin = begin,
+                           .compute = compute, .derive = derive_files };
     s = spot_run_place_check(c, &o->place);
     if (s == SPOT_OK) s = open_run(c, v);
     spot_range_begin(c, "examine");

@@ -40,6 +40,12 @@ spot_conditions spot_examine_fixed(const spot_examine_config *cfg, const spot_fa
     return at;
 }
 
+void spot_examine_spend(spot_ctx *c, spot_examine_group *g, double renders)
+{
+    g->spent += renders;
+    spot_work_tell_within(c, g->work, g->spent, spot_examine_label(g->examiner));
+}
+
 /* ---- open ---- */
 
 static spot_status open_problem(spot_ctx *c, const searcher *v, spot_examine_problem *p)
@@ -158,6 +164,7 @@ static spot_status do_round(spot_ctx *c, searcher *v)
             v->loss[(size_t)i * (size_t)wants + (size_t)j] = sign * (double)g->problem[i].history.p[v->asked + j];
     SPOT_TRY(spot_examiner_tell(c, v->examiner, v->loss));
     v->asked += wants;
+    spot_examine_spend(c, v->g, (double)g->problems * wants);
     return SPOT_OK;
 }
 
@@ -255,6 +262,7 @@ static spot_status end_point(spot_ctx *c, searcher *v)
         for (int j = 0; j < tests; j++) sum += v->seen[from + j].p;
         p->point[k].robust = sum / tests;
     }
+    spot_examine_spend(c, v->g, (double)g->problems * tests);
     for (int i = 0; i < g->problems; i++) {
         spot_examine_progress *p = &g->problem[i].progress;
         p->robust[k] = g->problem[i].point[k].robust;
@@ -286,15 +294,11 @@ static spot_status write_histories(spot_ctx *c, searcher *v)
 
 static spot_status run_rounds(spot_ctx *c, searcher *v)
 {
-    const spot_examine_group *g = v->g;
-    const spot_work *w = g->work;
-
     while (v->asked < v->budget) {
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(do_round(c, v));
         while (v->points < v->search.points && spot_examine_asked(&v->search, v->points) <= v->asked)
             SPOT_TRY(end_point(c, v));
-        spot_work_tell_within(c, w, (double)g->problems * v->asked / v->budget, spot_examine_label(g->examiner));
         if (spot_clock() - v->written > EVERY + 20 * v->took) SPOT_TRY(write_histories(c, v));
     }
     return SPOT_OK;

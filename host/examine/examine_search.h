@@ -32,7 +32,16 @@ typedef struct {
     const spot_work *work;         /* for the progress, and the units that are done */
     int problems;
     spot_examine_problem *problem;
+    double spent;                  /* renders of the problems that have no result yet */
 } spot_examine_group;
+
+/* Renders before the first search of an object; of a unit in all, by which its work is measured (examine_progress.c). dims: of
+ * the space. */
+double spot_examine_renders_before(const spot_examine_config *cfg, int unit);
+double spot_examine_renders_of    (const spot_examine_config *cfg, int dims, int unit);
+
+/* So many renders more of the group are done: tells the progress. */
+void   spot_examine_spend(spot_ctx *c, spot_examine_group *g, double renders);
 
 /* Factors that are fixed: for all objects, or drawn once for this one. */
 spot_conditions spot_examine_fixed(const spot_examine_config *cfg, const spot_factor_space *space, const spot_conditions *fixed,

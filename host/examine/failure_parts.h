@@ -11,8 +11,11 @@
 
 /* The picture of a unit, fresh renders around its lowest p; and, as the config's maps say, its renders along the factors and
  * the random renders of its object. Fills usual_p, fresh, fresh_valid, scanned and mapped of the result, else complete. */
-spot_status spot_failure_record(spot_ctx *c, spot_examine_result *r, const spot_examine_group *g,
-                                const spot_examine_problem *p);
+spot_status spot_failure_record(spot_ctx *c, spot_examine_result *r, spot_examine_group *g, const spot_examine_problem *p);
+
+/* Renders of a unit for its picture, at most, for its fresh renders, its scan and its map. */
+typedef struct { double strip, fresh, scan, map; } spot_failure_unit_spent;
+spot_failure_unit_spent spot_failure_unit_renders(const spot_examine_config *cfg, const spot_examine_unit *u, int dims);
 
 /* Renders of a run for maps and for scans, and fresh ones. */
 typedef struct { double maps, scans, fresh; } spot_failure_spent;

@@ -53,6 +53,13 @@ spot_failure_spent spot_failure_renders(const spot_examine_config *cfg, int dims
                                  objects * cfg->examiners * cfg->search.seeds * cfg->search.perturbed };
 }
 
+spot_failure_unit_spent spot_failure_unit_renders(const spot_examine_config *cfg, const spot_examine_unit *u, int dims)
+{
+    return (spot_failure_unit_spent){ SPOT_STRIP_PICTURES, cfg->search.perturbed,
+                                      wants_scan(cfg, u) ? (double)dims * SPOT_SCAN_STEPS : 0,
+                                      wants_map(cfg, u) ? cfg->maps.renders : 0 };
+}
+
 /* ---- pictures ---- */
 
 /* The greatest difference in a factor, in shares of its range. */
@@ -239,12 +246,16 @@ static spot_status record_map(spot_ctx *c, spot_examine_result *r, const spot_ex
     return s;
 }
 
-spot_status spot_failure_record(spot_ctx *c, spot_examine_result *r, const spot_examine_group *g, const spot_examine_problem *p)
+spot_status spot_failure_record(spot_ctx *c, spot_examine_result *r, spot_examine_group *g, const spot_examine_problem *p)
 {
     const spot_examine_unit u = spot_examine_unit_of(g->cfg, p->unit);
+    const spot_failure_unit_spent all = spot_failure_unit_renders(g->cfg, &u, g->space->dims);
 
     SPOT_TRY(record_strip(c, r, g, p));
     SPOT_TRY(record_fresh(c, r, g, p));
+    spot_examine_spend(c, g, all.strip + all.fresh);
     if (wants_scan(g->cfg, &u)) SPOT_TRY(record_scan(c, r, g, p));
-    return wants_map(g->cfg, &u) ? record_map(c, r, g, p) : SPOT_OK;
+    if (wants_map(g->cfg, &u)) SPOT_TRY(record_map(c, r, g, p));
+    spot_examine_spend(c, g, all.scan + all.map);
+    return SPOT_OK;
 }

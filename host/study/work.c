@@ -140,20 +140,28 @@ static void *new_result(spot_ctx *c, const spot_work *w)
     return result;
 }
 
+static double size_of(const spot_work *w, int unit) { return w->size_of ? w->size_of(w, unit) : 1; }
+
+static void count_done(spot_work *w, int unit)
+{
+    w->done++;
+    w->size_done += size_of(w, unit);
+}
+
 spot_status spot_work_find(spot_ctx *c, spot_work *w, int unit, bool *found)
 {
     void *result = new_result(c, w);
     spot_status s = result ? find_result(c, w, unit, result, found) : SPOT_NOMEM;
 
     spot_frame_free(w->study, result);
-    if (s == SPOT_OK && *found) w->done++;
+    if (s == SPOT_OK && *found) count_done(w, unit);
     return s;
 }
 
 spot_status spot_work_keep(spot_ctx *c, spot_work *w, int unit, void *result)
 {
     SPOT_TRY(spot_frame_write(c, w->study, w->place.out, unit, result));
-    w->done++;
+    count_done(w, unit);
     count_result(c, w, unit, result);
     spot_run_log_kept(w->log, "done", unit, (spot_clock() - w->batch_since) / w->batch_count);
     return SPOT_OK;
@@ -200,6 +208,8 @@ static spot_status list_missing(spot_ctx *c, spot_work *w, void *result)
         SPOT_TRY(find_result(c, w, i, result, &found));
         w->planned++;
         w->already += found;
+        w->size += size_of(w, i);
+        if (found) w->size_done += size_of(w, i);
         if (found) continue;
         if (w->miss) SPOT_TRY(w->miss(c, w, i));
         w->missing[w->missing_count++] = i;
@@ -284,8 +294,8 @@ static spot_status compute_batch(spot_ctx *c, spot_work *w, const int *unit, int
 
 void spot_work_tell_within(spot_ctx *c, const spot_work *w, double more, const char *note)
 {
-    const double planned = w->planned;
-    const double done = w->missing_count && w->tried >= w->own ? planned : fmin(planned, w->already + w->done + more);
+    const double planned = w->planned, done = w->missing_count && w->tried >= w->own ? planned
+                 : w->size > 0 ? planned * fmin(w->size, w->size_done + more) / w->size : 0;
 
     spot_tell(c, w->study->name, -1, w->run * planned + done, (w->runs > 1 ? w->runs : 1) * planned, note);
 }

@@ -117,6 +117,8 @@ struct spot_work {
     struct spot_run_log *log;  /* shared with the stages of the study; fd is -1 at first. NULL: spot_work_run has its own */
     void  *user;
 
+    /* The work of a unit, of any scale, for the progress. NULL: all units are alike. */
+    double (*size_of)(const spot_work *w, int unit);
     /* False: a file has changed, so the run would make another result now. NULL: results always hold. */
     bool (*holds)(spot_work *w, const void *result);
     /* take: called for each valid result, found or computed now. miss: called in planning for a unit without a result. */
@@ -139,6 +141,7 @@ struct spot_work {
     int    tried;              /* missing units before the present batch */
     int    planned, already;   /* units of this shard; those with a result before */
     int    done, failed;       /* computed now; failed now or before, or skipped */
+    double size, size_done;    /* of the planned units, by size_of; of those that have a result */
     double since, batch_since; /* start by spot_clock: of the run (the caller may set it), of the batch */
     int    batch_count;
     spot_status failure;       /* the first; a failure that left a unit unfinished precedes one in a result */
@@ -165,10 +168,10 @@ spot_status spot_work_check(spot_ctx *c, const spot_work *w);
 spot_status spot_work_plan(spot_ctx *c, spot_work *w);
 void        spot_work_close(spot_work *w);
 
-/* Tells the progress how many units are done, of all runs. note: the name of the last one, or "". */
+/* Tells the progress how many units are done, of all runs, by their sizes. note: the name of the last one, or "". */
 void spot_work_tell(spot_ctx *c, const spot_work *w, const char *note);
 
-/* The same with units in work, of which `more` is done in all: 2.5 of 5 that are half done. */
+/* The same with units in work, of which `more` is done in all, by size: 2.5 of 5 that are half done. */
 void spot_work_tell_within(spot_ctx *c, const spot_work *w, double more, const char *note);
 
 /* A study's compute calls these. keep: writes a unit's segment and counts it. find: counts the segment if another process has
