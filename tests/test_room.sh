@@ -32,6 +32,10 @@ n = 600
 e, y, p = r.normal(size=(n, 16)).astype("f4"), r.integers(0, 3, n), r.random((n, 3)).astype("f4")
 p[np.arange(n), y] += e[:, 0] < .8
 np.save("e.npy", e), np.save("y.npy", y), np.save("p.npy", p / p.sum(1, keepdims=True))
+wide, many = r.normal(size=(4000, 64)).astype("f4"), r.integers(0, 4, 4000)
+p = r.random((4000, 4)).astype("f4")
+p[np.arange(4000), many] += wide[:, 0] < .8
+np.save("wide_e.npy", wide), np.save("wide_y.npy", many), np.save("wide_p.npy", p / p.sum(1, keepdims=True))
 small = [Image.fromarray((r.random((80, 90, 3)) * 255).astype("u1")) for i in range(6)]
 huge = small[0].resize((6750, 6000), Image.NEAREST)
 mask = np.zeros((80, 90), "u1")
@@ -118,8 +122,8 @@ for words in "plan /dev/fd/7" "background --images im --coco /dev/fd/7 --backgro
     exec 7>&- && rm waits
 done
 
-# --- A picture of 40 million pixels: the memory that is stated is enough, and not much more. A study of backgrounds that goes
-# on decodes while its models look, so it states the sum of both.
+# --- A picture of 40 million pixels: the memory that is stated is enough, and not much more. A study of backgrounds whose
+# suite is there decodes while its models look, and states the sum of both.
 states()  # MOST ARGS...: peak and statement of a run that ends well; MOST: the statement as a multiple of the peak
 {
     /usr/bin/python3 - "$1" "$spotter" "${@:2}" <<'PY' || fail "${*:2}: memory"
@@ -139,7 +143,8 @@ PY
 }
 states 1.5 embed --model "$clip" --images im --out stated.npy -t 2
 states 1.5 embed --model neutral --images im --out neutral.npy -t 2
-states 1.8 discover --embeddings e.npy --labels y.npy --probs p.npy --out stated -t 2
+states 1.5 discover --embeddings e.npy --labels y.npy --probs p.npy --out stated -t 2
+states 1.5 discover --embeddings wide_e.npy --labels wide_y.npy --probs wide_p.npy --out stated_wide -t 2
 cp shifts/plant/models/*.safetensors net.safetensors
 for base in base huge_base; do
     cat >shifts_$base.yaml <<YAML
@@ -154,8 +159,10 @@ sed 's/train: 32,/train: 128, size: 224,/' planted.yaml >wide.yaml              
 states 1.5 shifts wide.yaml --out wide -t 2
 ground=(--masks mask --model net.safetensors --n 4 --size 64 -t 2)
 states 1.5 shifts shifts_huge_base.yaml --out s_huge -t 2
-states 1.8 background --images huge_im --backgrounds back "${ground[@]}" --out b_huge
-states 1.8 background --images im --backgrounds huge_back "${ground[@]}" --out g_huge
+states 1.5 background --images huge_im --backgrounds back "${ground[@]}" --out b_huge
+states 1.5 background --images im --backgrounds huge_back "${ground[@]}" --out g_huge
+rm -r g_huge/segments g_huge/responses
+states 1.5 background --images im --backgrounds huge_back "${ground[@]}" --out g_huge
 mkdir -p objects/a objects/b
 {
     printf 'v %s\n' '0 0 0' '1 0 0' '1 1 0' '0 1 0' '0 0 1' '1 0 1' '1 1 1' '0 1 1'

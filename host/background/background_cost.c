@@ -1,11 +1,15 @@
 /* background_cost.c - the pictures to look at, the memory and the disk of a run, before it starts. */
 #define _POSIX_C_SOURCE 200809L
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "background/background_inputs.h"
 #include "background/background_unit.h"
 #include "background/look/look_batch.h"
+#include "background/suite/suite.h"
 #include "background/suite/suite_encoders.h"
 #include "background/zoo/zoo_make.h"
 #include "formats/picture.h"
@@ -14,9 +18,10 @@
 #include "spotter/model.h"
 #include "study/process_memory.h"
 
-/* The memory that all runs of a config share: of the process itself, networks, encoders, decoding. company: the most other
- * targets of a class, whose backgrounds a target gets. */
-typedef struct { size_t network, others; int company; } shared_memory;
+/* The memory that all runs of a config share: of a network, and of its weights alone; of the process itself with the encoders;
+ * of decoding. company: the most other targets of a class, whose backgrounds a target gets. dim: numbers of an encoded
+ * picture. */
+typedef struct { size_t network, weights, others, decoding; int company, dim; } shared_memory;
 
 static size_t greater(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -65,7 +70,7 @@ static spot_status count_files(spot_ctx *c, const spot_background_config *cfg, s
     }
     s = spot_background_inputs_open(c, &in, cfg);
     cost->targets = in.pictures, cost->backgrounds = in.backgrounds;
-    if (s == SPOT_OK) m->others += decoding_of(c, cfg, &in), m->company = largest_class(&in) - 1;
+    if (s == SPOT_OK) m->decoding = decoding_of(c, cfg, &in), m->company = largest_class(&in) - 1;
     spot_background_inputs_close(&in);
     return s;
 }
@@ -95,31 +100,62 @@ static spot_status count_networks(spot_ctx *c, const spot_background_config *cfg
     for (int i = 0; i < cfg->models; i++) path[i] = cfg->model[i].weights;
     m->network = spot_predictor_memory(&quiet, path, cfg->models,
                                        &(spot_predictor_work){ cfg->data.size, cfg->measure.precision, images });
-    m->others += spot_largest_file(path, cfg->models);
+    m->weights = 2 * spot_largest_file(path, cfg->models);
+    m->others += m->weights / 2;
     free(path);
     if (!m->network) SPOT_TRY(planted_network(c, &m->network, &cfg->zoo, images));
     if (cfg->encoders && spot_suite_encoders_open(&quiet, &e, cfg) == SPOT_OK)
-        for (int i = 0; i < e.n; i++) m->others += e.net[i] ? spot_encoder_about(e.net[i])->bytes : 0;
+        for (int i = 0; i < e.n; i++) m->others += e.net[i] ? spot_encoder_about(e.net[i])->bytes : 0, m->dim = e.dim;
     if (cfg->encoders) spot_suite_encoders_close(&quiet, &e);
     return spot_check_stop(c);
 }
 
-/* Adds the run of one config. Pictures are not decoded, so targets are all pictures of the part. */
-static void add_run(spot_ctx *c, const spot_background_config *cfg, int files, int known, const shared_memory *m,
+/* The squares of all pictures with their masks, and of all backgrounds; each kind has half of the cache. *kept: all stay. */
+static size_t squares_bytes(const spot_background_config *cfg, int files, int backgrounds, bool *kept)
+{
+    const size_t square = 3 * (size_t)cfg->data.size * (size_t)cfg->data.size;
+    const size_t half = spot_background_memory(SPOT_MOST_SQUARES) / 2;
+    const size_t pictures = square / 3 * 4 * (size_t)files, backs = square * (size_t)backgrounds;
+
+    *kept = pictures <= half && backs <= half;
+    return (pictures < half ? pictures : half) + (backs < half ? backs : half);
+}
+
+static int together_of(const spot_background_config *cfg, int units)
+{
+    return spot_background_batch(cfg) < units ? spot_background_batch(cfg) : units;
+}
+
+/* The networks that are open together, with what they look at and what they answer. */
+static size_t looking_bytes(const spot_ctx *c, const spot_background_config *cfg, double targets, const shared_memory *m,
+                            int units)
+{
+    const size_t together = (size_t)together_of(cfg, units), networks = together * m->network;
+    const size_t enough = spot_background_memory(SPOT_MOST_NETWORKS) + m->network;
+    const double images = targets * (cfg->suite.n + 1);
+
+    return (networks < enough ? networks : enough) + spot_look_memory(c, cfg, (int)fmin(targets, INT_MAX))
+         + (size_t)images * (13 + together * 20);
+}
+
+/* Adds the run of one config. Pictures are not decoded, so targets are all pictures of the part. The suite decodes all that the
+ * models look at. Only where that does not stay, or where an earlier run has made the suite, pictures are decoded beside
+ * networks: those of the first batch before the networks have looked, so that of these only the weights are there. */
+static void add_run(const spot_ctx *c, const spot_background_config *cfg, int files, int known, const shared_memory *m,
                     spot_background_cost *cost)
 {
-    const size_t square = 3 * (size_t)cfg->data.size * (size_t)cfg->data.size, most = spot_background_memory(SPOT_MOST_SQUARES);
-    const size_t squares = square / 3 * 4 * (size_t)files + square * (size_t)cost->backgrounds;
     const double targets = ((double)files * cfg->data.part + 99) / 100, images = targets * (cfg->suite.n + 1);
     const double cells = (double)cfg->measure.grid * cfg->measure.grid;
-    const size_t together = (size_t)(spot_background_batch(cfg) < cost->units ? spot_background_batch(cfg) : cost->units);
-    const size_t enough = spot_background_memory(SPOT_MOST_NETWORKS) + m->network, networks = together * m->network;
-    const size_t memory = m->others + (networks < enough ? networks : enough)
-                        + (squares < most ? squares : most) + spot_look_memory(c, cfg)
-                        + (size_t)images * (13 + together * 20);
+    bool kept;
+    const size_t held = m->others + squares_bytes(cfg, files, cost->backgrounds, &kept);
+    const size_t suite = m->decoding + spot_suite_memory(c, cfg, m->dim, (int)targets, cost->backgrounds);
+    const size_t look = looking_bytes(c, cfg, targets, m, cost->units);
+    const size_t first = m->decoding + (size_t)together_of(cfg, cost->units) * m->weights;
+    const size_t again = kept && targets < spot_look_together(c, cfg) + 1 ? greater(first, look) : m->decoding + look;
 
     cost->runs++;
-    cost->memory = memory > cost->memory ? memory : cost->memory;
+    cost->memory = greater(cost->memory, held + greater(suite, known || !kept ? again : look));
+    cost->again = greater(cost->again, held + greater(suite, again));
     cost->disk += cost->units * 4.0 * (images * (SPOT_BACKGROUND_MATRICES + 1) + targets * SPOT_BACKGROUND_SETS
                                        + cells * (SPOT_BACKGROUND_MATRICES + 1));
     if (!known) cost->looks += (double)(int)targets * images_of(cfg, m->company) * cost->units;
@@ -166,7 +202,7 @@ spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *c
 {
     spot_background_config *one = malloc(sizeof *one);
     const size_t process = spot_process_memory();
-    shared_memory m = { 0, process, 0 };
+    shared_memory m = { .others = process };
     spot_status s;
     int files;
 

@@ -1,5 +1,6 @@
 /* cmd_background.c - spotter background: whether classifiers depend on what lies behind the object. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/model_rows.h"
 #include "cli/study_command.h"
@@ -81,6 +82,15 @@ static spot_status fill_config(spot_ctx *c, void *config, void *flags)
     return SPOT_OK;
 }
 
+/* Whether a run was here before, which may have left its suite. */
+static bool has_suite(const char *out)
+{
+    char path[1200];
+
+    snprintf(path, sizeof path, "%s/suites", out);
+    return !access(path, F_OK);
+}
+
 static spot_status run_config(spot_ctx *c, void *config, void *flags)
 {
     spot_background_config *cfg = config;
@@ -100,12 +110,13 @@ static spot_status run_config(spot_ctx *c, void *config, void *flags)
     }
     SPOT_TRY(spot_background_planted(c, cfg, out));
     SPOT_TRY(spot_background_cost_of(c, cfg, &cost));
-    const double states = (double)cli_study_states(cost.memory);
+    const size_t takes = has_suite(out) ? cost.again : cost.memory;
+    const double states = (double)cli_study_states(takes);
     if (cost.runs > 1) snprintf(runs, sizeof runs, "%d settings, ", cost.runs);
     spot_log(c, SPOT_LOG_INFO, "%s%d model%s, up to %d targets, %d backgrounds; at most %.0f pictures to look at and %s of "
              "memory", runs, cost.units, cost.units == 1 ? "" : "s", cost.targets, cost.backgrounds,
              cost.looks, cli_memory(memory, states));
-    SPOT_TRY(cli_study_room(c, cost.memory));
+    SPOT_TRY(cli_study_room(c, takes));
     s = spot_background_run(c, cfg, &(spot_background_options){ cli_study_place(&o->study), .results = &results }, &report);
     s = cli_study_end(c, s, &o->study, &report, CLI_COUNTS({ "targets", cost.targets }, { "backgrounds", cost.backgrounds },
                                                            { "memory_bytes", states }));

@@ -25,12 +25,14 @@ static bool is_first_of_size(const char *const *weights, int at)
     return size > 0;
 }
 
-/* Scratch is for a whole batch; where a call has fewer pictures, the rest of it stays untouched. */
-static size_t bytes_for(const spot_predictor_info *about, size_t weights, int pictures)
+/* Weights, at most twice as large as their file, and scratch for a whole batch, of which a call of fewer pictures leaves the
+ * rest untouched. */
+static size_t bytes_for(const spot_predictor_info *about, size_t file, int pictures)
 {
-    const size_t part = 2 * weights + about->bytes / (size_t)about->batch * (size_t)pictures;
+    const size_t weights = 2 * file < about->bytes ? 2 * file : about->bytes, batch = (size_t)about->batch;
+    const size_t busy = (size_t)pictures < batch ? (size_t)pictures : batch;
 
-    return part < about->bytes ? part : about->bytes;
+    return weights + (about->bytes - weights) / batch * busy;
 }
 
 size_t spot_predictor_memory(spot_ctx *c, const char *const *weights, int n, const spot_predictor_work *w)

@@ -356,12 +356,12 @@ spot_status spot_background_run(spot_ctx *c, const spot_background_config *cfg, 
  * those whose answers another run has. trained: pictures that the models of a planted world learn from, all passes; multiplied:
  * the multiplications that they take, by their architectures: three times those of a forward pass, five times against FGSM.
  * memory: the most bytes that the whole process takes in the greatest run, with networks and the decoding of the largest
- * pictures, whose headers tell their sizes, without programs that predict; world: while a planted world is made, with one model
- * for each thread of c. */
+ * pictures, whose headers tell their sizes, without programs that predict; again: of a run that goes on with a suite that is
+ * there, which decodes while its models look; world: while a planted world is made, with one model for each thread of c. */
 typedef struct {
     int    units, targets, backgrounds, runs;
     double looks, trained, multiplied, disk;
-    size_t memory, world;
+    size_t memory, again, world;
 } spot_background_cost;
 spot_status spot_background_cost_of(spot_ctx *c, const spot_background_config *cfg, spot_background_cost *cost);
 

@@ -332,10 +332,10 @@ void spot_look_batch_close(spot_look_batch *k)
     free(k->own_slot), free(k->donors);
 }
 
-size_t spot_look_memory(const spot_ctx *c, const spot_background_config *cfg)
+size_t spot_look_memory(const spot_ctx *c, const spot_background_config *cfg, int targets)
 {
-    const int together = spot_look_together(c, cfg), threads = c->device ? 0 : c->threads;
-    const spot_blender_room room = room_of(cfg, together);
+    const int most = spot_look_together(c, cfg), threads = c->device ? 0 : c->threads;
+    const spot_blender_room room = room_of(cfg, most < targets ? most : targets);
 
     return spot_blender_memory(&room, threads) + (threads ? spot_sets_scratch(room.pictures, room.size, threads) : 0);
 }

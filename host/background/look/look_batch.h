@@ -42,6 +42,6 @@ void spot_look_batch_ahead(spot_ctx *c, spot_look_batch *k, int from, int to);
 int    spot_look_together(const spot_ctx *c, const spot_background_config *cfg);
 int    spot_look_images(const spot_background_config *cfg);
 int    spot_look_pictures(const spot_ctx *c, const spot_background_config *cfg);
-size_t spot_look_memory(const spot_ctx *c, const spot_background_config *cfg);
+size_t spot_look_memory(const spot_ctx *c, const spot_background_config *cfg, int targets);
 
 #endif

@@ -18,6 +18,9 @@ spot_status spot_suite_open (spot_ctx *c, spot_background_suite *s, spot_backgro
                              const spot_suite_place *place);
 void        spot_suite_close(spot_background_suite *s);
 
+/* Bytes that making it takes beside inputs, encoders and decoding. dim: numbers of an encoded picture. */
+size_t      spot_suite_memory(const spot_ctx *c, const spot_background_config *cfg, int dim, int targets, int backgrounds);
+
 spot_status spot_suite_write(spot_ctx *c, const spot_background_suite *s, const char *path);
 spot_status spot_suite_read (spot_ctx *c, spot_background_suite *s, const char *path);
 

@@ -216,11 +216,25 @@ static spot_status choose_together(spot_ctx *c, meter *m, chooser *o, trial *t, 
     return s == SPOT_OK ? measure_rest(c, m, t, from, count) : s;
 }
 
+static spot_blender_room room_of(const spot_background_config *cfg)
+{
+    return (spot_blender_room){ cfg->data.size, PAIRS, PAIRS, 1,
+                                { { .levels = cfg->measure.levels, .backgrounds = PAIRS, .pairs = PAIRS } } };
+}
+
+size_t spot_suite_memory(const spot_ctx *c, const spot_background_config *cfg, int dim, int targets, int backgrounds)
+{
+    spot_background_config own = { .data.size = cfg->data.size, .measure.levels = spot_background_levels(cfg) };
+    const spot_blender_room room = room_of(&own);
+
+    return spot_blender_memory(&room, c->device ? 0 : c->threads)
+         + ((size_t)targets + (size_t)backgrounds + 2 * PAIRS) * (size_t)dim * sizeof(float);
+}
+
 spot_status spot_suite_choose(spot_ctx *c, spot_suite_work *w)
 {
     const int n = w->s->n, targets = w->s->targets;
-    const spot_blender_room room = { w->in->cfg->data.size, PAIRS, PAIRS, 1,
-                                     { { .levels = w->in->cfg->measure.levels, .backgrounds = PAIRS, .pairs = PAIRS } } };
+    const spot_blender_room room = room_of(w->in->cfg);
     meter m = { .w = w };
     spot_suite_drawer *d = NULL;
     chooser *o = calloc(TOGETHER, sizeof *o);
