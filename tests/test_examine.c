@@ -616,3 +616,42 @@ TEST_IN_WORLD(a_world_that_does_not_suffice_has_a_sentence)
     cfg.objects.catalogue = check_text("%s/nowhere", root);
     assert_true(run_in(&c, &cfg, "none", &j, 0, 1) != SPOT_OK);
 }
+
+static double seconds_of_parser;           /* 0: as usual */
+
+spot_mesh_options __real_spot_mesh_defaults(void);
+spot_mesh_options __wrap_spot_mesh_defaults(void);
+spot_mesh_options __wrap_spot_mesh_defaults(void)
+{
+    spot_mesh_options o = __real_spot_mesh_defaults();
+
+    if (seconds_of_parser > 0) o.seconds = seconds_of_parser;
+    return o;
+}
+
+static spot_status train_in(spot_ctx *c, const char *name)
+{
+    char path[256];
+    spot_run_report report;
+    const spot_examine_options o = { .place = { .out = path, .shards = 1 } };
+
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    return spot_examine_run(c, &cfg, &o, &report);
+}
+
+/* A network does not learn without an object because a machine was busy; and what cannot be read is not held out. */
+TEST_IN_WORLD(an_object_that_is_read_too_slowly_is_named)
+{
+    spot_ctx c = check_ctx(1);
+
+    parse(&c, &cfg, "renders: 40", "models: [{name: net, width: 16, renders: 40, steps: 1}]\n");
+    put_text("spotter-mesh", "#!/bin/sh\nexec sleep 60\n");
+    assert_int_equal(chmod(check_text("%s/spotter-mesh", root), 0700), 0);
+    setenv("SPOT_PARSER_DIR", root, 1);
+    seconds_of_parser = 0.2;
+    CHECK_FAILS(&c, train_in(&c, "slow"), SPOT_INPUT, "mesh.too_slow: obj | world/blue | 0.2");
+    seconds_of_parser = 0;
+    unsetenv("SPOT_PARSER_DIR");
+    for (int i = 0; i < 2; i++) put_text(i ? "world/green/1.obj" : "world/green/0.obj", "nothing at all\n");
+    CHECK_FAILS(&c, train_in(&c, "unread"), SPOT_INPUT, "objects.unread: \"net\" | \"green\" | 1 | world/green");
+}

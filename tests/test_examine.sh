@@ -180,7 +180,7 @@ printf 'v 0 0 0\nf 1 2 3\n' >"$dir/world/box/box0.obj"
 cp -r "$dir/world" "$dir/broken"
 for f in "$dir"/broken/pyramid/*.obj; do echo 'nothing at all' >"$f"; done
 sed "s#$dir/world#$dir/broken#" "$dir/net.yaml" >"$dir/broken.yaml"
-refused 2 examine "$dir/broken.yaml" --out "$dir/x"
+refused 3 examine "$dir/broken.yaml" --out "$dir/x"
 sed "s#catalogue: $dir/world#catalogue: $dir/nowhere#" "$dir/net.yaml" >"$dir/nowhere.yaml"
 "$spotter" examine "$dir/nowhere.yaml" --out "$dir/x" >"$dir/out" 2>"$dir/err"
 [ $? -ne 0 ] && grep -q nowhere "$dir/err" || fail "no folder: $(cat "$dir/err")"

@@ -277,7 +277,7 @@ TEST_IN_FOLDER(a_parser_is_not_trusted)
         { "exit 3", "program.ended: exit code 3" },
         { "kill -9 $$", "program.ended: signal 9" },
         { "echo no memory >&2; exit 1", "program.ended: no memory" },
-        { "sleep 60", "program.too_slow" },
+        { "sleep 60", "mesh.too_slow: x.obj | 0.2" },
         { READ_START "echo this is rubbish; sleep 60", "mesh.parser_answer" },
         { "exec yes", NULL },
         { READ_START "while :; do printf '" WORD(1) WORD(1) "a'; done", NULL },

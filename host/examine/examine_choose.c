@@ -44,7 +44,7 @@ static spot_status look_at_held_out(spot_ctx *c, double *p, const spot_examine_v
     for (int k = 0; k < o->list.classes; k++)
         for (int i = o->first[k]; i < o->first[k] + o->held[k]; i++, n++) {
             spot_status s = spot_examine_mesh(c, o, i);
-            if (s == SPOT_INPUT) {
+            if (spot_examine_may_leave(c, s)) {
                 spot_log(c, SPOT_LOG_WARN, "%s; this object is not examined", spot_take_message(c, s));
                 p[n] = -1;
                 continue;

@@ -186,21 +186,26 @@ static spot_status train_network(spot_ctx *c, const char *path, pupil *u)
 static spot_status list_class(spot_ctx *c, pupil *u, spot_examine_objects_list *o, int k)
 {
     const int before = u->objects;
+    char why[600] = "";
     int from, n;
 
     spot_examine_learned(o, u->m, k, &from, &n);
     for (int i = from; i < from + n; i++) {
         const spot_status s = spot_examine_mesh(c, o, i);
-        if (s == SPOT_INPUT) {
-            spot_log(c, SPOT_LOG_WARN, "%s; the model \"%s\" learns without this object", spot_take_message(c, s), u->m->name);
-            continue;
-        }
-        SPOT_TRY(s);
-        u->entry[u->objects++] = i;
+        if (s == SPOT_OK) u->entry[u->objects++] = i;
+        else if (spot_examine_may_leave(c, s)) {
+            if (!*why) snprintf(why, sizeof why, "%s", spot_message(c, s));
+            spot_log(c, SPOT_LOG_WARN, "%s; the model \"%s\" learns without this object", spot_take_message(c, s),
+                     u->m->name);
+        } else return s;
     }
-    return u->objects > before ? SPOT_OK
-         : spot_fail(c, SPOT_USAGE, "the model \"%s\" learns no object of class \"%s\": %d are not held out; change "
-                     "objects.held_out", u->m->name, o->list.cls[k], n);
+    if (u->objects > before) return SPOT_OK;
+    if (n)
+        return spot_fail(c, SPOT_INPUT, "{objects.unread} the model \"%s\" learns no object of class \"%s\": none of %d that "
+                         "are not held out can be read; mend them or change objects.held_out. The first: %s", u->m->name,
+                         o->list.cls[k], n, why);
+    return spot_fail(c, SPOT_USAGE, "the model \"%s\" learns no object of class \"%s\": all are held out; change "
+                     "objects.held_out", u->m->name, o->list.cls[k]);
 }
 
 static spot_status list_objects(spot_ctx *c, pupil *u, spot_examine_objects_list *o)

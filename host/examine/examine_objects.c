@@ -141,6 +141,11 @@ void spot_examine_warn_of_mesh(spot_ctx *c, spot_examine_objects_list *o, int en
     spot_log(c, SPOT_LOG_WARN, "the object %s is not drawn as its file says: %s", o->list.entry[entry].id, o->words[entry]);
 }
 
+bool spot_examine_may_leave(const spot_ctx *c, spot_status s)
+{
+    return s == SPOT_INPUT && strcmp(spot_failure_id(c), "mesh.too_slow") != 0;
+}
+
 spot_status spot_examine_mesh(spot_ctx *c, spot_examine_objects_list *o, int entry)
 {
     const spot_catalogue_entry *e = &o->list.entry[entry];

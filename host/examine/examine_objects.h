@@ -28,6 +28,10 @@ spot_status spot_examine_objects_list_all(spot_ctx *c, spot_examine_objects_list
 /* Loads the mesh of an entry, unless it is there. */
 spot_status spot_examine_mesh(spot_ctx *c, spot_examine_objects_list *o, int entry);
 
+/* Whether this failure of spot_examine_mesh lets a study go on without the object: its file cannot be read. Where the program
+ * that reads it was too slow, another run would have the object, and other numbers. */
+bool        spot_examine_may_leave(const spot_ctx *c, spot_status s);
+
 /* Says once what of an object that was read is not drawn as its file says. */
 void spot_examine_warn_of_mesh(spot_ctx *c, spot_examine_objects_list *o, int entry);
 

@@ -219,7 +219,7 @@ static spot_status render_all(spot_ctx *c, spot_renders *r, spot_render_files *f
     for (int i = 0; i < r->about.objects; i++) {
         spot_status s = spot_examine_mesh(c, &r->objects, r->entry[i]);
         const double n = spot_render_points_begin(&r->points, r->entry[i]) * r->job.number;
-        if (s == SPOT_INPUT && r->about.left_out + 1 < r->about.objects) {
+        if (spot_examine_may_leave(c, s) && r->about.left_out + 1 < r->about.objects) {
             spot_log(c, SPOT_LOG_WARN, "%s; this object is left out", spot_take_message(c, s));
             r->about.left_out++, s = SPOT_OK;
         } else if (s == SPOT_OK)

@@ -148,6 +148,15 @@ static spot_status ask_parser(spot_ctx *c, reading *r, spot_mesh_answer *a)
     return s;
 }
 
+/* A program that is too slow has read nothing wrong: the model may be read another time. */
+static spot_status fail_slow(spot_ctx *c, const reading *r)
+{
+    spot_forget(c);
+    return spot_fail(c, SPOT_INPUT, "{mesh.too_slow} the program that reads models took longer than its limit of %g s; run the "
+                     "same command again while the machine has less other work, or take a model of fewer triangles",
+                     r->o->seconds);
+}
+
 /* -- the model ------------------------------------------------------------------------------------------------------------ */
 
 static spot_status check_format(spot_ctx *c, const char *name)
@@ -256,6 +265,7 @@ spot_status spot_mesh_read(spot_ctx *c, spot_mesh *m, spot_mesh_files *f, const 
     r.until = spot_clock() + r.o->seconds;
     s = read_model(c, m, &r);
     if (s == SPOT_OK || s == SPOT_STOPPED) return s;
+    if (!strcmp(spot_failure_id(c), "program.too_slow")) s = fail_slow(c, &r);
     snprintf(plain, sizeof plain, "%s", name);
     return spot_fail(c, s, "the model %s of %.200s: %.480s", spot_plain(plain), spot_mesh_files_path(f),
                      spot_take_message(c, s));
