@@ -154,6 +154,10 @@ static const spot_bench_kind kind = { open_state, check_clip, run_clip, close_st
 const spot_bench_row spot_bench_clip[] = {
     { "clip", "ViT-B/32, 32 pictures", "pictures", SPOT_ON_CPU, &kind, { IMAGES, 32, 32 }, { IMAGES, 8, 5, 1 } },
     { "clip", "ViT-B/16, 8 pictures", "pictures", SPOT_ON_CPU, &kind, { IMAGES, 16, 8 }, { IMAGES, 4, 3, 1 } },
+    { "clip", "ViT-B/32, 32 pictures, bf16", "pictures", SPOT_ON_CPU, &kind, { IMAGES, 32, 32, 0, SPOT_BF16 },
+      { IMAGES, 8, 5, 1, SPOT_BF16 } },
+    { "clip", "ViT-B/16, 8 pictures, bf16", "pictures", SPOT_ON_CPU, &kind, { IMAGES, 16, 8, 0, SPOT_BF16 },
+      { IMAGES, 4, 3, 1, SPOT_BF16 } },
     { "clip", "ViT-B/32, 1,000 captions", "texts", SPOT_ON_CPU, &kind, { TEXTS, 32, 1000 }, { TEXTS, 8, 30, 1 } },
     { "clip", "ViT-B/16, 1,328 pictures, bf16", "pictures", SPOT_ON_CUDA, &kind, { IMAGES, 16, 1328, 0, SPOT_BF16 },
       { IMAGES, 4, 3, 1, SPOT_BF16 } },

@@ -2,10 +2,12 @@
 """scikit-learn's time for what `spotter bench barlow` does, on the same rows, in one run: mutual_info_classif of 512 features,
 the 128 best, an entropy tree of depth 11 over them, and the leaf of each row.
 
-    barlow_sklearn.py [build/spotter] [threads]
+    barlow_sklearn.py [build/spotter] [threads]      - in place of the program: scikit-learn alone, once
 
-scikit-learn 1.2 uses one core for all of it; spotter `threads`. Needs python3-sklearn.
+The information is shared among `threads` where scikit-learn can (1.5 and newer; it starts processes for that). Needs
+scikit-learn.
 """
+import inspect
 import json
 import statistics
 import subprocess
@@ -36,13 +38,14 @@ def rows():
     return x, reason > 2.7
 
 
-def fit(x, fails):
+def fit(x, fails, threads=1):
     """Seconds, and leaves of the tree."""
     from sklearn.feature_selection import mutual_info_classif
     from sklearn.tree import DecisionTreeClassifier
 
+    share = dict(n_jobs=threads) if threads > 1 and "n_jobs" in inspect.signature(mutual_info_classif).parameters else {}
     start = time.perf_counter()
-    information = mutual_info_classif(x, fails, random_state=0)
+    information = mutual_info_classif(x, fails, random_state=0, **share)
     told = time.perf_counter()
     chosen = x[:, np.argsort(information)[-KEPT:]]
     tree = DecisionTreeClassifier(criterion="entropy", max_depth=DEPTH, class_weight={0: 1, 1: (~fails).sum() / fails.sum()})
@@ -61,9 +64,13 @@ def main():
     spotter = sys.argv[1] if len(sys.argv) > 1 else "build/spotter"
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else 2
     x, fails = rows()
+    if spotter == "-":
+        fit(x[:400], fails[:400], threads)
+        print(f"scikit-learn: {fit(x, fails, threads)[0]:.3f} s")
+        return
     times, peers = [ours(spotter, threads)], []
     for _ in range(3):
-        took, information, leaves = fit(x, fails)
+        took, information, leaves = fit(x, fails, threads)
         print(f"scikit-learn: {took:.3f} s, of it {information:.3f} s for the information; {fails.sum()} of {N} rows fail, "
               f"{leaves} leaves")
         peers.append(took)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""PyTorch's times for bench/bench_clip.c's rows: CLIP's towers with random weights, by transformers and by open_clip, in fp32,
-on THREADS (default 2) threads.
+"""PyTorch's times for bench/bench_clip.c's rows: CLIP's towers with random weights, by transformers and by open_clip, eager and
+compiled, on THREADS (default 2) threads, in fp32 and bf16 (autocast).
 
-    clip_torch.py [THREADS] [--bf16]    one line a row: op, case, median seconds, items a second; # what was timed
-                                        --bf16: also by transformers in bf16 (autocast)
+    clip_torch.py [THREADS] [--rows]    a line a case: op, case, by whom, median seconds
+        --rows: once more for each line on stdin; an empty line ends a round
 
 Captions have the lengths of bench_clip.c. transformers pads each batch of 250 to its longest caption, open_clip to 77 ids.
 """
@@ -16,7 +16,7 @@ import open_clip
 import torch
 import transformers
 
-threads = [a for a in sys.argv[1:] if a != "--bf16"]
+threads = [a for a in sys.argv[1:] if not a.startswith("--")]
 torch.set_num_threads(int(threads[0]) if threads else 2)
 BATCH = 250
 
@@ -43,7 +43,7 @@ def models(patch):
             open_clip.CLIP(embed_dim=512, vision_cfg=vision, text_cfg=text, quick_gelu=True).eval())
 
 
-def median(run, times=5):
+def median(run, times=3):
     run()
     seconds = []
     for _ in range(times):
@@ -53,38 +53,32 @@ def median(run, times=5):
     return statistics.median(seconds)
 
 
-def timed(what, run, half=False):
-    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16) if half else contextlib.nullcontext():
-        seconds = median(run)
-    print(f"# {what}: {seconds:.4f} s", flush=True)
-    return seconds
-
-
-def report(case, n, seconds):
-    print(f"clip\t{case}\t{seconds:.4f}\t{n / seconds:.1f}", flush=True)
-
-
-def images(case, patch, n):
-    hf, oc = models(patch)
-    x = torch.randn(n, 3, 224, 224)
-    report(case, n, min(timed(f"{case}, transformers", lambda: hf.get_image_features(pixel_values=x)),
-                        timed(f"{case}, open_clip", lambda: oc.encode_image(x))))
-    if "--bf16" in sys.argv:
-        report(case + ", bf16", n, timed(f"{case}, transformers, bf16", lambda: hf.get_image_features(pixel_values=x), True))
-
-
-def texts(case, n):
+def cases():
+    """Case, by whom, bf16, work."""
+    for case, patch, n in (("ViT-B/32, 32 pictures", 32, 32), ("ViT-B/16, 8 pictures", 16, 8)):
+        hf, oc = models(patch)
+        x = torch.randn(n, 3, 224, 224)
+        for who, see in (("transformers", lambda x, net=hf: net.get_image_features(pixel_values=x)),
+                         ("open_clip", oc.encode_image)):
+            for words, call in ((who, see), (who + ", compiled", torch.compile(see))):
+                yield case, words, False, lambda call=call, x=x: call(x)
+                yield case + ", bf16", words, True, lambda call=call, x=x: call(x)
     hf, oc = models(32)
-    ids, length = captions(n)
-    cut = [ids[i:i + BATCH, :int(length[i:i + BATCH].max())].contiguous() for i in range(0, n, BATCH)]
-    report(case, n, timed(f"{case}, transformers, padded to the longest of {BATCH}",
-                          lambda: [hf.get_text_features(input_ids=b) for b in cut]))
-    report(case + ", padded to 77", n, timed(f"{case}, open_clip, padded to 77",
-                                             lambda: [oc.encode_text(ids[i:i + BATCH]) for i in range(0, n, BATCH)]))
+    ids, length = captions(1000)
+    cut = [ids[i:i + BATCH, :int(length[i:i + BATCH].max())].contiguous() for i in range(0, len(ids), BATCH)]
+    yield ("ViT-B/32, 1,000 captions", "transformers, padded to the longest of 250", False,
+           lambda: [hf.get_text_features(input_ids=b) for b in cut])
 
 
-print("# torch", torch.__version__, "transformers", transformers.__version__, "open_clip", open_clip.__version__, "threads",
-      torch.get_num_threads())
-images("ViT-B/32, 32 pictures", 32, 32)
-images("ViT-B/16, 8 pictures", 16, 8)
-texts("ViT-B/32, 1,000 captions", 1000)
+def main():
+    print("# torch", torch.__version__, "transformers", transformers.__version__, "open_clip", open_clip.__version__, "threads",
+          torch.get_num_threads())
+    made = list(cases())
+    for _ in sys.stdin if "--rows" in sys.argv else [None]:
+        for case, who, bf16, work in made:
+            with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16) if bf16 else contextlib.nullcontext():
+                print(f"clip\t{case}\t{who}\t{median(work):.4f}", flush=True)
+        print(flush=True)
+
+
+main()

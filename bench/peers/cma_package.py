@@ -2,7 +2,7 @@
 """The time that the package cma takes beside the function, for what `spotter bench examiner` does with cma: ten searches of
 1,000 points of nine factors on a bowl, populations of 10.
 
-    cma_package.py [build/spotter] [rounds]
+    cma_package.py [build/spotter] [rounds]      - in place of the program: the package alone, once
 
 A round times ours and theirs in turn, on one thread; the ratio is taken within it. Needs cma.
 """
@@ -35,6 +35,9 @@ def theirs():
 
 
 spotter = sys.argv[1] if len(sys.argv) > 1 else "build/spotter"
+if spotter == "-":
+    print(f"cma: {theirs():.4f} s")
+    sys.exit()
 for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 3):
     a, b = ours(spotter), theirs()
     print("cma, 10 x 1,000: %.1f ms, the package %.0f ms, ratio %.0f" % (1e3 * a, 1e3 * b, b / a), flush=True)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The `domino` package's time for what `spotter bench domino` does, PCA and mixture, on the same features, in one run.
 
-    domino_pypi.py [build/spotter] [threads]
+    domino_pypi.py [build/spotter] [threads]      - in place of the program: the package alone, once
 
-Needs python3-sklearn, and from PyPI domino 0.1.5 (--no-deps) and tqdm. The package is of April 2022: load() stands in for its
-table library, which nothing here uses, and for two private names that scikit-learn has renamed since.
+Needs scikit-learn, and from PyPI domino 0.1.5 (--no-deps) and tqdm. The package is of April 2022: load() stands in for its
+table library, which nothing here uses, for private names that scikit-learn has renamed or changed since, and for one of numpy.
 """
 import importlib
 import importlib.util
@@ -38,9 +38,13 @@ def load():
     if not hasattr(base, "_check_X"):
         base._check_X = lambda X, n_components=None, n_features=None, ensure_min_samples=1: check_array(
             X, dtype=[np.float64, np.float32], ensure_min_samples=ensure_min_samples)
+    np.infty = np.inf
     module = importlib.import_module("domino._slice.domino")
     if not hasattr(module.DominoMixture, "_check_initial_parameters"):
         module.DominoMixture._check_initial_parameters = lambda self, X: self._check_parameters(X)
+    if not hasattr(module.DominoMixture, "_check_n_features"):
+        module.DominoMixture._check_n_features = lambda self, X, reset: setattr(self, "n_features_in_", X.shape[1])
+    module.DominoMixture._print_verbose_msg_init_end = lambda self, *bound: None      # it says nothing; newer ones want more
     return module
 
 
@@ -82,6 +86,9 @@ def main():
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else 2
     module = load()
     x, confidence = features(3200, 512)
+    if spotter == "-":
+        print(f"domino: {min(fit(module, x, confidence, threads)[0] for _ in range(2)):.4f} s")
+        return
     times = [ours(spotter, threads)]
     peers = []
     for _ in range(3):

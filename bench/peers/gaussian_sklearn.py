@@ -2,7 +2,7 @@
 """scikit-learn's time for what `spotter bench gaussian` does first, on the same numbers, in one run: the log likelihood with
 its slopes of a Gaussian process of 300 points with nine length scales, and mean and deviation at 1,000 points.
 
-    gaussian_sklearn.py [build/spotter] [rounds]
+    gaussian_sklearn.py [build/spotter] [rounds]      - in place of the program: a line a case of the peer alone
 
 One thread on both sides. A round times ours and theirs in turn; the ratio is taken within it. Needs scikit-learn.
 """
@@ -54,11 +54,18 @@ def main():
     kernel = ConstantKernel(1.0) * Matern(np.ones(D), nu=2.5)
     fitted = GaussianProcessRegressor(kernel + WhiteKernel(1e-2), alpha=0, optimizer=None).fit(x[:N], z)
     asked = GaussianProcessRegressor(kernel, alpha=1e-2, optimizer=None).fit(x[:N], z)
+
+    def theirs():
+        return [seconds(lambda: fitted.log_marginal_likelihood(fitted.kernel_.theta, eval_gradient=True)),
+                seconds(lambda: asked.predict(x[N:], return_std=True))]
+
+    if spotter == "-":
+        for case, took in zip(("likelihood and slopes, 300 points, 9 lengths", "posterior of 1,000, 300 points"), theirs()):
+            print(f"gaussian\t{case}\t{took:.6f}")
+        return
     ratios = []
     for _ in range(rounds):
-        mine = ours(spotter)
-        peer = [seconds(lambda: fitted.log_marginal_likelihood(fitted.kernel_.theta, eval_gradient=True)),
-                seconds(lambda: asked.predict(x[N:], return_std=True))]
+        mine, peer = ours(spotter), theirs()
         ratios.append([p / m for p, m in zip(peer, mine)])
         print(" ".join(f"{name}: ours {1e3 * m:.2f} ms, scikit-learn {1e3 * p:.2f} ms, ratio {p / m:.1f};"
                        for name, m, p in zip(("likelihood", "posterior"), mine, peer)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """scikit-learn's time for the 32 mixtures that `spotter bench mixture` fits, on the same points and threads, in one run.
 
-    mixture_sklearn.py [build/spotter] [threads]
+    mixture_sklearn.py [build/spotter] [threads]      - in place of the program: scikit-learn alone, once
 
 Both start from k-means++ of their own draws. Needs python3-sklearn.
 """
@@ -54,6 +54,9 @@ def ours(spotter, threads):
 def main():
     spotter = sys.argv[1] if len(sys.argv) > 1 else "build/spotter"
     threads = int(sys.argv[2]) if len(sys.argv) > 2 else 2
+    if spotter == "-":
+        print(f"scikit-learn: {fit(points(3000), 32, threads)[0]:.3f} s")
+        return
     times = [ours(spotter, threads)]
     peers = []
     for _ in range(3):

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""Times of numpy and scikit-learn for what `spotter bench influence`, `svm`, `density`, `dbscan_group` and `ward` do, on
-the same numbers and threads.
+"""Times of numpy, scikit-learn, faiss and fastcluster for what `spotter bench influence`, `svm`, `density`, `dbscan_group`,
+`neighbours`, `kmeans` and `ward` do, on the same numbers and threads.
 
-    newer_sklearn.py [threads]
+    newer_sklearn.py [threads] [op ...]      a line a case: op, case, peer, seconds; without ops all of them
 
 influence: the Hessian and its 50 leading eigenvectors by LAPACK (scipy), k-means with 25 centres from one start. svm: LinearSVC
 with the hinge loss for 7 values of C and two folds, then on all rows; svc is the same with SVC, which the authors use. density:
-the nearest neighbours alone, without a solver of the programme. dbscan_group: neighbours and DBSCAN as Cleanlab's Datalab calls
-them. ward: the tree alone, by fastcluster from vectors and by scikit-learn, which uses one thread; `ward` is the faster. Needs
-sklearn; fastcluster from PyPI where ward is to be compared with it.
+scikit-learn's nearest neighbours alone, without a solver of the programme. dbscan_group: neighbours and DBSCAN as Cleanlab's
+Datalab calls them. neighbours: the ten nearest, by faiss and by scikit-learn. kmeans: 30 clusters from one start. ward: the
+tree alone, by fastcluster from vectors and by scikit-learn, which both use one thread. Needs sklearn; a peer that is not there
+is left out.
 """
 import importlib.util
+import itertools
 import sys
 import time
 import warnings
@@ -86,6 +88,24 @@ def dbscan_group(x, p):
         NearestNeighbors(n_neighbors=10, metric="cosine").fit(x).kneighbors_graph(mode="distance"))
 
 
+def neighbours_faiss(x, p):
+    import faiss
+
+    index = faiss.IndexFlatL2(x.shape[1])
+    index.add(x)
+    return index.search(x, 11)          # a row is its own neighbour there
+
+
+def kmeans(x, p):
+    """by_kmeans.c's rows: of length 1, less their mean, of mean squared length 1, with the confidence."""
+    from sklearn.cluster import KMeans
+
+    z = x / np.linalg.norm(x, axis=1, keepdims=True)
+    z -= z.mean(0)
+    z = np.column_stack([z / np.sqrt((z ** 2).sum(1).mean()), p])
+    return KMeans(30, n_init=1, random_state=0).fit_predict(z.astype(np.float32))
+
+
 def ward_fastcluster(x, p):
     import fastcluster
 
@@ -98,24 +118,41 @@ def ward_sklearn(x, p):
     return ward_tree(x.astype(float))
 
 
+CASES = {   # op: cases with rows, features and spread; what is timed with the words for it
+    "influence": ([("3,200 x 512", 3200, 512, 4)], {"SciPy and scikit-learn": influence}),
+    "svm": ([("3,200 x 512", 3200, 512, 4)], {"scikit-learn's LinearSVC": svm}),
+    "svc": ([("3,200 x 512", 3200, 512, 4)], {"scikit-learn's SVC": svc}),
+    "density": ([("3,200 x 512", 3200, 512, 4)], {"scikit-learn's neighbours alone": density}),
+    "dbscan_group": ([("3,200 x 512", 3200, 512, 0.7)], {"scikit-learn": dbscan_group}),
+    "neighbours": ([("3,200 x 512, the ten nearest", 3200, 512, 4), ("20,000 x 512, the ten nearest", 20000, 512, 4)],
+                   {"faiss": neighbours_faiss, "scikit-learn": density}),
+    "kmeans": ([("3,200 x 512", 3200, 512, 4)], {"scikit-learn": kmeans}),
+    "ward": ([("3,200 x 512", 3200, 512, 4), ("20,000 x 64", 20000, 64, 4)],
+             {"scikit-learn, the tree alone": ward_sklearn, "fastcluster, the tree alone": ward_fastcluster}),
+}
+
+
 def main():
     from threadpoolctl import threadpool_limits
 
     warnings.filterwarnings("ignore")
-    with threadpool_limits(int(sys.argv[1]) if len(sys.argv) > 1 else 2):
-        trees = []
-        for what in (influence, svm, svc, density, dbscan_group, ward_sklearn, ward_fastcluster):
-            if what is ward_fastcluster and not importlib.util.find_spec("fastcluster"):
-                continue
-            x, p = data(3200, 512, 0.7 if what is dbscan_group else 4)
-            what(x[:200], p[:200])
-            since = time.perf_counter()
-            what(x, p)
-            seconds = time.perf_counter() - since
-            if what.__name__.startswith("ward_"):
-                trees.append(seconds)
-            print(f"{what.__name__}: {seconds:.3f} s", flush=True)
-        print(f"ward: {min(trees):.3f} s")
+    threads = int(sys.argv[1]) if len(sys.argv) > 1 else 2
+    if importlib.util.find_spec("faiss"):
+        import faiss
+        faiss.omp_set_num_threads(threads)
+    with threadpool_limits(threads):
+        for op in sys.argv[2:] or CASES:
+            cases, peers = CASES[op]
+            for (case, n, d, spread), (peer, what) in itertools.product(cases, peers.items()):
+                x, p = data(n, d, spread)
+                try:
+                    what(x[:200], p[:200])
+                except ImportError as lacking:
+                    print(f"# {lacking}", flush=True)
+                    continue
+                since = time.perf_counter()
+                what(x, p)
+                print(f"{op}\t{case}\t{peer}\t{time.perf_counter() - since:.4f}", flush=True)
 
 
 if __name__ == "__main__":

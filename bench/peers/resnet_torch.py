@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""PyTorch's times for bench/bench_model.c's rows: ResNet-18, channels last, on THREADS (default 2) threads: in fp32, eager, and
-in bf16 (autocast), the faster of eager and compiled; ResNet-34 and AlexNet, in fp32.
+"""PyTorch's times for bench/bench_model.c's rows: ResNet-18, channels last, on THREADS (default 2) threads, in fp32 and bf16
+(autocast), eager and compiled; ResNet-34 and AlexNet, in fp32, eager.
 
-    resnet_torch.py [THREADS] [--eager]    one line a row: op, case, median seconds, images a second; # what was timed
-                                           --eager: nothing is compiled, as where PyTorch finds no C++ compiler
+    resnet_torch.py [THREADS] [--eager] [--rows]    a line a case: op, case, which PyTorch, median seconds
+        --eager: nothing is compiled, as where PyTorch finds no C++ compiler
+        --rows: ResNet-18 alone, once more for each line on stdin; an empty line ends a round
 """
 import contextlib
 import statistics
@@ -15,7 +16,7 @@ from torch import nn
 from torchvision.models import AlexNet
 from torchvision.models.resnet import BasicBlock, ResNet
 
-threads = [a for a in sys.argv[1:] if a != "--eager"]
+threads = [a for a in sys.argv[1:] if not a.startswith("--")]
 torch.set_num_threads(int(threads[0]) if threads else 2)
 COMPILES = hasattr(torch, "compile") and "--eager" not in sys.argv
 
@@ -46,8 +47,8 @@ def resnet34(width):
     return resnet(width, (3, 4, 6, 3))
 
 
-def median(run, times=7):
-    run(), run()
+def median(run, times=5):
+    run()
     seconds = []
     for _ in range(times):
         start = time.perf_counter()
@@ -56,49 +57,56 @@ def median(run, times=7):
     return statistics.median(seconds)
 
 
-def report(op, width, size, batch, seconds, more="", name=""):
-    print(f"{op}\t{name}width {width}, {size} px, batch {batch}{more}\t{seconds:.4f}\t{batch / seconds:.1f}", flush=True)
-
-
 def half(on):
     return torch.autocast("cpu", dtype=torch.bfloat16) if on else contextlib.nullcontext()
 
 
-def times(net, size, batch, bf16, compiled):
-    """Seconds of a training step and of a look."""
-    run = torch.compile(net) if compiled else net
-    x = torch.randn(batch, 3, size, size).to(memory_format=torch.channels_last)
-    y = (torch.arange(batch) % 2).float()[:, None]
-    rule = torch.optim.Adam(net.parameters(), 1e-4)
+class Bench:
+    """A network with its input and its rule: a training step and a look."""
 
-    def step():
-        rule.zero_grad()
-        with half(bf16):
-            z = run(x)
-        torch.nn.functional.binary_cross_entropy_with_logits(z.float(), y).backward()
-        rule.step()
+    def __init__(self, net, size, batch, bf16, compiled):
+        self.net, self.bf16, self.run = net, bf16, torch.compile(net) if compiled else net
+        self.x = torch.randn(batch, 3, size, size).to(memory_format=torch.channels_last)
+        self.y = (torch.arange(batch) % 2).float()[:, None]
+        self.rule = torch.optim.Adam(net.parameters(), 1e-4)
 
-    def look():
-        with torch.no_grad(), half(bf16):
-            run(x)
+    def step(self):
+        self.rule.zero_grad()
+        with half(self.bf16):
+            z = self.run(self.x)
+        torch.nn.functional.binary_cross_entropy_with_logits(z.float(), self.y).backward()
+        self.rule.step()
 
-    train = median(step)
-    net.eval()
-    return train, median(look)
+    def look(self):
+        with torch.no_grad(), half(self.bf16):
+            self.run(self.x)
+
+    def times(self):
+        train = median(self.net.train() and self.step)
+        return train, median(self.net.eval() and self.look)
 
 
-print("# torch", torch.__version__, "threads", torch.get_num_threads())
-for width, size, batch in ((64, 64, 64), (64, 224, 16), (32, 64, 64)):
-    for bf16 in (False, True):
-        seconds = []
-        for compiled in (False, True)[:1 + COMPILES]:
-            seconds.append(times(resnet(width), size, batch, bf16, compiled))
-            print(f"# width {width}, {size} px, batch {batch}, {'bf16' if bf16 else 'fp32'}, "
-                  f"{'compiled' if compiled else 'eager'}: train {seconds[-1][0]:.4f} s, look {seconds[-1][1]:.4f} s",
-                  flush=True)
-        for k, op in enumerate(("train", "infer")):
-            report(op, width, size, batch, min(s[k] for s in seconds) if bf16 else seconds[0][k], ", bf16" if bf16 else "")
-for make, name in (resnet34, "ResNet-34, "), (alexnet, "AlexNet, "):
-    for width in 16, 32:
-        for op, seconds in zip(("train", "infer"), times(make(width), 64, 64, False, False)):
-            report(op, width, 64, 64, seconds, name=name)
+def cases(rows):
+    for width, size, batch in ((64, 64, 64), (64, 224, 16), (32, 64, 64)):
+        for bf16 in (False, True):
+            for compiled in (False, True)[:1 + COMPILES]:
+                words = f"width {width}, {size} px, batch {batch}" + (", bf16" if bf16 else "")
+                who = f"PyTorch, {'autocast, ' if bf16 else ''}{'compiled' if compiled else 'eager'}"
+                yield words, who, Bench(resnet(width), size, batch, bf16, compiled)
+    for make, name in () if rows else ((resnet34, "ResNet-34"), (alexnet, "AlexNet")):
+        for width in 16, 32:
+            yield f"{name}, width {width}, 64 px, batch 64", "PyTorch, eager", Bench(make(width), 64, 64, False, False)
+
+
+def main():
+    rows = "--rows" in sys.argv
+    made = list(cases(rows))
+    print("# torch", torch.__version__, "threads", torch.get_num_threads())
+    for _ in sys.stdin if rows else [None]:
+        for words, who, bench in made:
+            for op, seconds in zip(("train", "infer"), bench.times()):
+                print(f"{op}\t{words}\t{who}\t{seconds:.5f}", flush=True)
+        print(flush=True)
+
+
+main()

@@ -1,6 +1,6 @@
 """t-SNE of scikit-learn (Barnes-Hut, its defaults) on n x d blobs: seconds, and KL(P || Q) with the exact Q.
 
-    tsne_sklearn.py [n] [d] [threads]
+    tsne_sklearn.py [n] [d] [threads] [--opentsne]      --opentsne: openTSNE's seconds, too, with its defaults
 The input is that of bench_embed.c's row `tsne` in kind (10 blobs), not in bits; pass --input FILE for raw float32 (n, d)."""
 import os, sys, time
 
@@ -24,9 +24,15 @@ t0 = time.perf_counter()
 model = TSNE(init="pca", learning_rate="auto", n_jobs=threads, random_state=0)
 y = model.fit_transform(x).astype(np.float64)
 seconds = time.perf_counter() - t0
+if "--opentsne" in sys.argv:
+    from openTSNE import TSNE as OpenTSNE
+    t0 = time.perf_counter()
+    OpenTSNE(n_jobs=threads, random_state=0).fit(x)
+    print(f"openTSNE tsne n={n} d={d} threads={threads}: {time.perf_counter() - t0:.2f} s")
 near = NearestNeighbors(n_neighbors=min(n - 1, 91)).fit(x).kneighbors_graph(mode="distance")
 near.data **= 2
 p = _joint_probabilities_nn(near, 30, 0).tocoo()
 q = squareform(1 / (1 + pdist(y, "sqeuclidean")))
 kl = (p.data * np.log(p.data * q.sum() / q[p.row, p.col])).sum()
-print(f"sklearn tsne n={n} d={d} threads={threads}: {seconds:.2f} s, KL {kl:.4f} (its own figure {model.kl_divergence_:.4f})")
+print(f"scikit-learn tsne n={n} d={d} threads={threads}: {seconds:.2f} s, KL {kl:.4f} "
+      f"(its own figure {model.kl_divergence_:.4f})")
