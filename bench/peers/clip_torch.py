@@ -3,22 +3,23 @@
 compiled, on THREADS (default 2) threads, in fp32 and bf16 (autocast).
 
     clip_torch.py [THREADS] [--rows]    a line a case: op, case, by whom, median seconds
-        --rows: once more for each line on stdin; an empty line ends a round
+        --rows: in rounds (rounds.py)
 
-Captions have the lengths of bench_clip.c. transformers pads each batch of 250 to its longest caption, open_clip to 77 ids.
+Captions have the lengths of bench_clip.c. transformers pads them to the longest; open_clip, to 77 ids, takes several times as
+long and is left out.
 """
 import contextlib
-import statistics
+import functools
 import sys
-import time
 
 import open_clip
 import torch
 import transformers
 
+import rounds
+
 threads = [a for a in sys.argv[1:] if not a.startswith("--")]
 torch.set_num_threads(int(threads[0]) if threads else 2)
-BATCH = 250
 
 
 def caption_length(i):
@@ -43,42 +44,31 @@ def models(patch):
             open_clip.CLIP(embed_dim=512, vision_cfg=vision, text_cfg=text, quick_gelu=True).eval())
 
 
-def median(run, times=3):
-    run()
-    seconds = []
-    for _ in range(times):
-        start = time.perf_counter()
-        run()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
-
-
 def cases():
-    """Case, by whom, bf16, work."""
+    """Case, by whom, work."""
     for case, patch, n in (("ViT-B/32, 32 pictures", 32, 32), ("ViT-B/16, 8 pictures", 16, 8)):
         hf, oc = models(patch)
         x = torch.randn(n, 3, 224, 224)
         for who, see in (("transformers", lambda x, net=hf: net.get_image_features(pixel_values=x)),
                          ("open_clip", oc.encode_image)):
             for words, call in ((who, see), (who + ", compiled", torch.compile(see))):
-                yield case, words, False, lambda call=call, x=x: call(x)
-                yield case + ", bf16", words, True, lambda call=call, x=x: call(x)
-    hf, oc = models(32)
-    ids, length = captions(1000)
-    cut = [ids[i:i + BATCH, :int(length[i:i + BATCH].max())].contiguous() for i in range(0, len(ids), BATCH)]
-    yield ("ViT-B/32, 1,000 captions", "transformers, padded to the longest of 250", False,
-           lambda: [hf.get_text_features(input_ids=b) for b in cut])
+                yield case, words, functools.partial(look, call, x, False)
+                yield case + ", bf16", words, functools.partial(look, call, x, True)
+    hf, ids = models(32)[0], captions(250)
+    cut = ids[0][:, :int(ids[1].max())].contiguous()
+    yield ("ViT-B/32, 250 captions", "transformers, padded to the longest of them",
+           functools.partial(look, lambda x: hf.get_text_features(input_ids=x), cut, False))
+
+
+def look(call, x, bf16):
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16) if bf16 else contextlib.nullcontext():
+        return call(x)
 
 
 def main():
     print("# torch", torch.__version__, "transformers", transformers.__version__, "open_clip", open_clip.__version__, "threads",
           torch.get_num_threads())
-    made = list(cases())
-    for _ in sys.stdin if "--rows" in sys.argv else [None]:
-        for case, who, bf16, work in made:
-            with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16) if bf16 else contextlib.nullcontext():
-                print(f"clip\t{case}\t{who}\t{median(work):.4f}", flush=True)
-        print(flush=True)
+    rounds.play([("clip", *case) for case in cases()])
 
 
 main()

@@ -4,17 +4,17 @@
 
     resnet_torch.py [THREADS] [--eager] [--rows]    a line a case: op, case, which PyTorch, median seconds
         --eager: nothing is compiled, as where PyTorch finds no C++ compiler
-        --rows: ResNet-18 alone, once more for each line on stdin; an empty line ends a round
+        --rows: ResNet-18 alone, in rounds (rounds.py)
 """
 import contextlib
-import statistics
 import sys
-import time
 
 import torch
 from torch import nn
 from torchvision.models import AlexNet
 from torchvision.models.resnet import BasicBlock, ResNet
+
+import rounds
 
 threads = [a for a in sys.argv[1:] if not a.startswith("--")]
 torch.set_num_threads(int(threads[0]) if threads else 2)
@@ -47,16 +47,6 @@ def resnet34(width):
     return resnet(width, (3, 4, 6, 3))
 
 
-def median(run, times=5):
-    run()
-    seconds = []
-    for _ in range(times):
-        start = time.perf_counter()
-        run()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
-
-
 def half(on):
     return torch.autocast("cpu", dtype=torch.bfloat16) if on else contextlib.nullcontext()
 
@@ -71,6 +61,7 @@ class Bench:
         self.rule = torch.optim.Adam(net.parameters(), 1e-4)
 
     def step(self):
+        self.net.train()
         self.rule.zero_grad()
         with half(self.bf16):
             z = self.run(self.x)
@@ -78,12 +69,9 @@ class Bench:
         self.rule.step()
 
     def look(self):
+        self.net.eval()
         with torch.no_grad(), half(self.bf16):
             self.run(self.x)
-
-    def times(self):
-        train = median(self.net.train() and self.step)
-        return train, median(self.net.eval() and self.look)
 
 
 def cases(rows):
@@ -99,14 +87,9 @@ def cases(rows):
 
 
 def main():
-    rows = "--rows" in sys.argv
-    made = list(cases(rows))
     print("# torch", torch.__version__, "threads", torch.get_num_threads())
-    for _ in sys.stdin if rows else [None]:
-        for words, who, bench in made:
-            for op, seconds in zip(("train", "infer"), bench.times()):
-                print(f"{op}\t{words}\t{who}\t{seconds:.5f}", flush=True)
-        print(flush=True)
+    rounds.play([(op, case, who, work) for case, who, bench in cases("--rows" in sys.argv)
+                 for op, work in (("train", bench.step), ("infer", bench.look))])
 
 
 main()
