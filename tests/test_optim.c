@@ -98,24 +98,24 @@ TEST(threads_leave_no_trace_and_nan_stays)
 /* Strides that are computed for all steps beforehand are those that each step computes by itself. */
 TEST(a_course_has_the_bits_of_its_steps)
 {
-    enum { STEPS = 5 };
+    enum { TAKEN = 5 };
     spot_ctx c = check_ctx(1);
     for (int k = 0; k < LEN(rules); k++) {
         float *p[2], *g = random_tensor(COUNT, 1), *m[2], *v[2];
-        spot_optim_stride stride[STEPS];
-        double loss = 1, losses[STEPS];
+        spot_optim_stride stride[TAKEN];
+        double loss = 1, losses[TAKEN];
         int made = 0;
         uint32_t seen = 0;
         const spot_optim_course course = { stride, &loss, losses, &made, &seen, 2 };
-        for (int t = 0; t < STEPS; t++) stride[t] = spot_optim_stride_of(&rules[k], rules[k].lr / (t + 3), t + 1);
+        for (int t = 0; t < TAKEN; t++) stride[t] = spot_optim_stride_of(&rules[k], rules[k].lr / (t + 3), t + 1);
         for (int j = 0; j < 2; j++) p[j] = random_tensor(COUNT, 0), m[j] = random_tensor(COUNT, 2), v[j] = calloc(COUNT, 4);
-        for (int t = 0; t < STEPS; t++) {
+        for (int t = 0; t < TAKEN; t++) {
             spot_optim_rule told = rules[k], by_course = rules[k];
             told.t = t + 1, told.lr = rules[k].lr / (t + 3), by_course.course = &course;
             CHECK_OK(&c, spot_optim_step(&c, p[0], g, m[0], v[0], COUNT, &told));
             CHECK_OK(&c, spot_optim_step(&c, p[1], g, m[1], v[1], COUNT, &by_course));
         }
-        assert_true(made == STEPS && seen == 2 * STEPS);
+        assert_true(made == TAKEN && seen == 2 * TAKEN);
         assert_memory_equal(p[0], p[1], COUNT * sizeof(float));
         assert_memory_equal(m[0], m[1], COUNT * sizeof(float));
         assert_memory_equal(v[0], v[1], COUNT * sizeof(float));

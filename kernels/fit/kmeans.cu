@@ -167,7 +167,7 @@ static __global__ void __launch_bounds__(THREADS) total_kernel(const __grid_cons
 
 typedef struct { double square; int centre; } nearest;
 
-/* Of equals the first. */
+/* The first of equals is the least. */
 static __device__ inline bool is_less(nearest a, nearest b)
 {
     return a.square < b.square || (a.square == b.square && a.centre < b.centre);

@@ -12,7 +12,7 @@ enum { SPOT_KMEANS_PIECE = 1024 };    /* numbers of a chain between two of its s
 /* STANDING: the last centres are known, labels and distances are to follow. */
 typedef enum { SPOT_KMEANS_MOVING, SPOT_KMEANS_STANDING, SPOT_KMEANS_OVER } spot_kmeans_step;
 
-/* What the kernels of a job tell each other. */
+/* The kernels of a job tell each other these. */
 typedef struct {
     spot_rng rng;
     double   tolerance;                    /* a smaller sum of moves ends the iterations */

@@ -49,7 +49,7 @@ static spot_status add_part(const proof_plan *p, int n, int rows, size_t held, s
     return n ? add_searches(p->c, &part, &o, p->list, n, held + spot_proof_subject_bytes(p->s, p->o, rows), most) : SPOT_OK;
 }
 
-/* Of a part the candidates from `first` to before `end`, then all rows beside them, if that is one of these. */
+/* Adds, in one part, the candidates from `first` to before `end`, then all rows beside them, if that is one of these. */
 static spot_status add_part_of(proof_plan *p, int q, int first, int end, size_t held, spot_bytes *most)
 {
     const int across = end - is_across(p, end - 1);
