@@ -38,17 +38,16 @@ static __device__ inline int spot_list_places(int *list, int *total, int first, 
     return all;
 }
 
-/* *sum, of the first warp's lanes: term(x[row(e)][j0 + lane]) is added for e < len, in the order of e; columns past the last
- * repeat it. x (.., d); tile (SPOT_ORDERED_TILE) is shared. */
+/* *sum, of the first warp's lanes: term(row(e)[j0 + lane]) is added for e < len, in the order of e; columns past the last
+ * repeat it. row(e): d numbers; tile (SPOT_ORDERED_TILE) is shared. */
 template <int THREADS, typename Row, typename Term>
-static __device__ inline void spot_add_rows(double *sum, float *tile, const float *x, int d, int j0, int len, Row row,
-                                            Term term)
+static __device__ inline void spot_add_rows(double *sum, float *tile, int d, int j0, int len, Row row, Term term)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, j = min(j0 + lane, d - 1);
 
     for (int e0 = 0; e0 < len; e0 += SPOT_ORDERED_ROWS) {
         const int rows = min((int)SPOT_ORDERED_ROWS, len - e0);
-        for (int e = warp; e < rows; e += THREADS / 32) tile[e * 32 + lane] = x[(size_t)row(e0 + e) * d + j];
+        for (int e = warp; e < rows; e += THREADS / 32) tile[e * 32 + lane] = row(e0 + e)[j];
         __syncthreads();
         for (int e = 0; e < rows && !warp; e++) *sum += term(tile[e * 32 + lane]);
         __syncthreads();

@@ -58,13 +58,13 @@ static __global__ void __launch_bounds__(THREADS) variance_kernel(const __grid_c
     SPOT_SHARED(float, tile, SPOT_ORDERED_TILE);
     const job_of *job = &m.job[blockIdx.y];
     const int n = job->n, d = job->d, j0 = blockIdx.x * COLUMNS, lane = threadIdx.x % COLUMNS;
-    const auto row = [](int e) { return e; };
+    const auto row = [=](int e) { return job->x + (size_t)e * d; };
     double mean = 0, square = 0;
 
     if (j0 >= d) return;      /* the whole block */
-    spot_add_rows<THREADS>(&mean, tile, job->x, d, j0, n, row, [](float x) { return (double)x; });
+    spot_add_rows<THREADS>(&mean, tile, d, j0, n, row, [](float x) { return (double)x; });
     mean /= n;
-    spot_add_rows<THREADS>(&square, tile, job->x, d, j0, n, row, [=](float x) { return (x - mean) * (x - mean); });
+    spot_add_rows<THREADS>(&square, tile, d, j0, n, row, [=](float x) { return (x - mean) * (x - mean); });
     if (threadIdx.x < COLUMNS && j0 + lane < d) sum_of(m, blockIdx.y)[j0 + lane] = square / n;
 }
 
@@ -235,7 +235,7 @@ static __global__ void __launch_bounds__(THREADS, 1) sum_kernel(const __grid_con
     if (m.state[q].step || !m.state[q].changed || k >= job->k || j0 >= d) return;      /* the whole block */
     for (int i0 = 0; i0 < n; i0 += SPOT_ORDERED) {
         const int some = spot_list_places<THREADS>(list, total, i0, n, [=](int i) { return label[i] == k; });
-        spot_add_rows<THREADS>(&sum, tile, job->x, d, j0, some, [=](int e) { return list[e]; },
+        spot_add_rows<THREADS>(&sum, tile, d, j0, some, [=](int e) { return job->x + (size_t)list[e] * d; },
                                [](float x) { return (double)x; });
         held += some;
     }

@@ -36,25 +36,26 @@ static __device__ void find_distances(double *room, const spot_silhouette_job *p
     __syncthreads();
 }
 
+typedef struct { double *sums, *room; int *count, *list, *total; } shared_memory;
+
 /* sums[c][i] and count[c] grow by the points of clusters first .. first + 63. */
-static __device__ void add_clusters(double *sums, int *count, double *room, int *list, int *total, const spot_silhouette_job *p,
-                                    int i0, int first)
+static __device__ void add_clusters(const shared_memory &s, const spot_silhouette_job *p, int i0, int first)
 {
     const int thread = threadIdx.y * SIDE + threadIdx.x, warp = thread / OWN, lane = thread % OWN;
     const uint16_t *label = p->label;
 
     for (int j0 = 0; j0 < p->n; j0 += SPOT_ORDERED) {
-        const int some = spot_list_places<THREADS>(list, total, j0, p->n, [=](int j) {
+        const int some = spot_list_places<THREADS>(s.list, s.total, j0, p->n, [=](int j) {
             return label[j] >= first && label[j] < first + CLUSTERS;
         });
         for (int e0 = 0; e0 < some; e0 += OTHERS) {
             const int others = min((int)OTHERS, some - e0);
-            find_distances(room, p, i0, list + e0, others);
+            find_distances(s.room, p, i0, s.list + e0, others);
             for (int e = 0; e < others; e++) {
-                const int k = label[list[e0 + e]] - first;      /* the same in all threads */
+                const int k = label[s.list[e0 + e]] - first;      /* the same in all threads */
                 if (k % WARPS != warp) continue;
-                sums[k * OWN + lane] += room[e * LINE + lane];
-                if (!lane) count[k]++;
+                s.sums[k * OWN + lane] += s.room[e * LINE + lane];
+                if (!lane) s.count[k]++;
             }
             __syncthreads();
         }
@@ -79,7 +80,7 @@ static __global__ void __launch_bounds__(THREADS, 3) samples_kernel(const __grid
         for (int e = thread; e < CLUSTERS * OWN; e += THREADS) sums[e] = 0;
         if (thread < CLUSTERS) count[thread] = 0;
         __syncthreads();
-        add_clusters(sums, count, room, list, total, p, i0, first);
+        add_clusters({ sums, room, count, list, total }, p, i0, first);
         for (int k = 0; k < CLUSTERS && thread < OWN; k++) {
             if (!count[k]) continue;
             if (first + k != p->label[i]) { least = min(least, sums[k * OWN + thread] / count[k]); continue; }
