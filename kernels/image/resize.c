@@ -51,18 +51,19 @@ enum { FOUR = 4, NEAR = 16 };          /* rows and pixels that are turned at onc
  * each row are read. NEAR bytes of each line are put, or, `alone`, those of the pixels. */
 static inline void turn_four(uint8_t *to, size_t pitch, const uint8_t *in, size_t row, bool alone)
 {
-    static const bytes16 spread = { 0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0 };
-    static const bytes16 close = { 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 15, 15, 15, 15 };
-    static const words4 low = { 0, 4, 1, 5 }, high = { 2, 6, 3, 7 }, first = { 0, 1, 4, 5 }, second = { 2, 3, 6, 7 };
     words4 v[FOUR];
 
-    for (int r = 0; r < FOUR; r++) v[r] = (words4)__builtin_shuffle(*(const bytes16 *)(in + row * (size_t)r), spread);
-    const words4 a = __builtin_shuffle(v[0], v[1], low), b = __builtin_shuffle(v[2], v[3], low);
-    const words4 c = __builtin_shuffle(v[0], v[1], high), d = __builtin_shuffle(v[2], v[3], high);
-    v[0] = __builtin_shuffle(a, b, first), v[1] = __builtin_shuffle(a, b, second);
-    v[2] = __builtin_shuffle(c, d, first), v[3] = __builtin_shuffle(c, d, second);
+    for (int r = 0; r < FOUR; r++) {
+        const bytes16 near = *(const bytes16 *)(in + row * (size_t)r);
+        v[r] = (words4)__builtin_shufflevector(near, near, 0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0);
+    }
+    const words4 a = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5), b = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+    const words4 c = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7), d = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+    v[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5), v[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    v[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5), v[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
     for (int i = 0; i < FOUR; i++) {
-        const bytes16 line = __builtin_shuffle((bytes16)v[i], close);
+        const bytes16 line = __builtin_shufflevector((bytes16)v[i], (bytes16)v[i], 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 15,
+                                                     15, 15, 15);
         if (alone) memcpy(to + pitch * (size_t)i, &line, 3 * FOUR);
         else       memcpy(to + pitch * (size_t)i, &line, NEAR);
     }
