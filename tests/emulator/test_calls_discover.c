@@ -30,6 +30,7 @@ TEST(features_go_to_the_device_once_for_all_methods)
     for (int i = 0; i < found.count; i++) assert_int_equal(found.finding[i].status, SPOT_OK);
     stays_within(&c, "emulator/calls_discover_budget.txt");
     spot_findings_close(&found);
+    fake_close(&k);
     spot_device_close(&c);
 }
 
