@@ -224,6 +224,22 @@ static uint8_t *put_tag(uint8_t *at, unsigned tag, unsigned v)
     return at + 12;
 }
 
+/* A tag says that the last number of a pixel is an alpha, where the grey is the only one: the alpha lies behind the row. */
+TEST(an_alpha_that_is_not_there_is_refused)
+{
+    spot_ctx c = check_ctx(1);
+    for (unsigned bits = 8; bits <= 32; bits *= 2) {
+        uint8_t data[256] = { 'I', 'I', 42, 0, 8, 0, 0, 0, 10, 0 }, *at = data + 10;
+        spot_picture p = { 0 };
+        at = put_tag(at, 256, 1), at = put_tag(at, 257, 1), at = put_tag(at, 258, bits), at = put_tag(at, 259, 1);
+        at = put_tag(at, 262, 1), at = put_tag(at, 273, 140), at = put_tag(at, 277, 1), at = put_tag(at, 278, 1);
+        at = put_tag(at, 279, bits / 8), put_tag(at, 338, 1)[2 - 12] = 3;
+        if (!is_left_out("fuzz/corpus_tiff/grey_8_0"))
+            CHECK_FAILS(&c, spot_picture_decode(&c, &p, data, 144, "made"), SPOT_INPUT, "tiff.damaged: made | a form");
+        spot_picture_close(&p);
+    }
+}
+
 TEST(a_tiffs_memory_counts_all_planes_and_every_turn)
 {
     spot_ctx c = check_ctx(1);

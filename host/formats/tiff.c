@@ -239,6 +239,7 @@ static bool is_known(const reading *r)
     const bool numbers = r->format == SAMPLEFORMAT_UINT || r->format == SAMPLEFORMAT_VOID;
 
     if (r->samples < own || (r->samples > 1 && r->bits < 8)) return false;
+    if (r->extras && r->extra == ASSOCIATED && r->samples == own) return false;             /* an alpha that is not there */
     if (r->bits == 32) return alone;
     if (!numbers && !(r->format == SAMPLEFORMAT_INT && alone)) return false;
     if (r->photo == PHOTOMETRIC_PALETTE) return r->bits <= 8 && r->map[0];
