@@ -37,7 +37,7 @@ static const cli_row table[] = {
     CLI_SWEEP_ROWS,
     { "gpus",  0, "LIST", CLI_TEXT, CLI_AT(gpus), .otherwise = "one process",
       .help = "GPUs of a sweep --gpus, as there: how the processes share ECs, and what each needs" },
-    { "shared", 0, NULL, CLI_ON, CLI_AT(sweep.place.shared), 
+    { "shared", 0, NULL, CLI_ON, CLI_AT(sweep.place.shared),
       .help = "how the N shards of a sweep --shared share ECs, and what each needs" },
     { "json",  'j', NULL, CLI_ON, CLI_AT(json),
       .help = "one JSON object on stdout: layers, rollable attributes and blindspots of every EC, and the cost" },

@@ -30,7 +30,7 @@ typedef struct {
     int   luminance[CHUNK];
 } chunk;
 
-/* Those of them that have a texture, or a colour at each corner. */
+/* The samples of a chunk that have a texture, or a colour at each corner. */
 typedef struct {
     int count, of[CHUNK];              /* of: numbers in the chunk */
     uint32_t number[CHUNK];

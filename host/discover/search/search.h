@@ -62,7 +62,7 @@ typedef struct { const spot_candidate *list; int count, at_once; } spot_examined
 spot_status spot_discover_needs(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_examined of,
                                 spot_bytes *most);
 
-/* As spot_discover_cost, of spot_discover_run. */
+/* spot_discover_run costs this; else as spot_discover_cost. */
 spot_status spot_discover_run_cost(spot_ctx *c, const spot_subject *s, const spot_discover_options *o, spot_bytes *bytes,
                                    double *seconds);
 
