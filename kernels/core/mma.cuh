@@ -39,4 +39,13 @@ template <typename F> static __device__ inline void spot_mma_add(spot_mma_sum &s
     nvcuda::wmma::mma_sync(sum, left, right, sum);
 }
 
+/* Whether all numbers of a tile are below 0, which NaN is not. */
+static __device__ inline bool spot_mma_below_0(const spot_mma_sum &sum)
+{
+    bool below = true;
+
+    for (int i = 0; i < sum.num_elements; i++) below &= sum.x[i] < 0;
+    return __all_sync(~0u, below);
+}
+
 #endif

@@ -2,10 +2,11 @@
  * their first row; lists say which are left. A block finds the nearest of 64 clusters among a part of the others, whose means
  * pass through shared memory, 64 at a time. The order of a list depends on the order of the blocks, the result does not.
  *
- * A round is four launches; then the host reads how many clusters there are and how many need their nearest. */
+ * A round is four launches; then the host reads how many clusters there are and how many need their nearest. Among many
+ * clusters ward_near.cu searches. */
 #include "core/sort.cuh"
 #include "core/tile.cuh"
-#include "fit/ward_scratch.h"
+#include "fit/ward.cuh"
 
 #include <math.h>
 
@@ -14,11 +15,7 @@ enum { TILE = SPOT_TILE, SIDE = SPOT_TILE_SIDE, OWN = SPOT_TILE_OWN, SLAB = SPOT
 static_assert((int)TILE == SPOT_WARD_TILE, "a tile of clusters is a block's");
 
 typedef spot_ward_space space_of;
-
-/* A cost, and whose it is; of equal costs the earlier cluster's is less. */
-typedef struct { double cost; int near; } nearest;
-
-static __device__ inline bool is_less(nearest a, nearest b) { return a.cost < b.cost || (a.cost == b.cost && a.near < b.near); }
+typedef spot_ward_nearest nearest;
 
 static __device__ inline bool operator<(const spot_ward_merge &p, const spot_ward_merge &q)
 {
@@ -26,11 +23,7 @@ static __device__ inline bool operator<(const spot_ward_merge &p, const spot_war
     return p.a != q.a ? p.a < q.a : p.b < q.b;
 }
 
-static __device__ inline size_t at(const space_of &m, int job) { return (size_t)job * m.n; }
-static __device__ inline double *mean_of(const space_of &m, int job, int slot)
-{
-    return m.mean + at(m, job) * m.d + (size_t)slot * m.job[job].d;
-}
+static __device__ inline size_t at(const space_of &m, int job) { return spot_ward_at(m, job); }
 
 /* ---- the first clusters: equal rows are one ---- */
 
@@ -83,7 +76,7 @@ static __global__ void __launch_bounds__(THREADS) open_kernel(const __grid_const
     double *mean;
 
     if (i >= job->n) return;
-    mean = mean_of(m, blockIdx.y, i);
+    mean = spot_ward_mean(m, blockIdx.y, i);
     for (int j = lane; j < job->d; j += WARP) mean[j] = (double)job->x[(size_t)i * job->d + j] - job->x[j];
     if (lane) return;
     m.size[own] = m.query[own] == i ? m.near[own] : 0;
@@ -167,8 +160,8 @@ static __device__ inline void note_nearest(nearest best[OWN], const double sum[O
     for (int a = 0; a < OWN; a++)
         for (int b = 0; b < OWN; b++) {
             const int col = b * SIDE + threadIdx.x, s = query[a * SIDE + threadIdx.y], to = other[col];
-            const nearest found = { size[s] * size[to] / (size[s] + size[to]) * sum[a][b], to };
-            if (col < others && s != to && is_less(found, best[a])) best[a] = found;
+            const nearest found = { spot_ward_cost(size[s], size[to], sum[a][b]), to };
+            if (col < others && s != to && spot_ward_is_less(found, best[a])) best[a] = found;
         }
 }
 
@@ -191,21 +184,18 @@ static __global__ void __launch_bounds__(SIDE * SIDE) nearest_kernel(const __gri
     for (int t = slice * tiles / slices; t < (slice + 1) * tiles / slices; t++) {
         if (thread < TILE) other[thread] = m.live[from + min(t * TILE + thread, live - 1)];
         __syncthreads();
-        find_squares(sum, left, right, mean_of(m, q, 0), query, other, m.job[q].d);
+        find_squares(sum, left, right, spot_ward_mean(m, q, 0), query, other, m.job[q].d);
         note_nearest(best, sum, m.size + from, query, other, live - t * TILE);
         __syncthreads();
     }
     for (int a = 0; a < OWN; a++)
         for (int by = SIDE / 2; by; by /= 2) {
             const nearest found = { __shfl_xor_sync(~0u, best[a].cost, by), __shfl_xor_sync(~0u, best[a].near, by) };
-            if (is_less(found, best[a])) best[a] = found;
+            if (spot_ward_is_less(found, best[a])) best[a] = found;
         }
     for (int a = 0; a < OWN; a++) {
         const int row = first + a * SIDE + threadIdx.y;
-        const size_t part = q * m.parts + (size_t)row * slices + slice;
-        if (threadIdx.x || row >= queries) continue;
-        m.part_cost[part] = best[a].cost;
-        m.part_near[part] = best[a].near;
+        if (!threadIdx.x && row < queries) spot_ward_put_part(m, q, row, slice, slices, best[a]);
     }
 }
 
@@ -223,7 +213,7 @@ static __global__ void __launch_bounds__(THREADS) settle_kernel(const __grid_con
     if (i >= m.round[1 + q].queries) return;
     for (int k = 0; k < slices; k++) {
         const nearest found = { m.part_cost[part + k], m.part_near[part + k] };
-        if (is_less(found, best)) best = found;
+        if (spot_ward_is_less(found, best)) best = found;
     }
     m.near[at(m, q) + m.query[at(m, q) + i]] = best.near;
     m.cost[at(m, q) + m.query[at(m, q) + i]] = best.cost;
@@ -242,8 +232,8 @@ static __global__ void __launch_bounds__(THREADS) merge_kernel(const __grid_cons
     if (i >= m.round[1 + q].live) return;      /* the whole warp */
     const int s = m.live[at(m, q) + i], other = near[s];
     if (other < s || near[other] != s) return;
-    double *a = mean_of(m, q, s);
-    const double *b = mean_of(m, q, other), own = size[s], others = size[other], all = own + others;
+    double *a = spot_ward_mean(m, q, s);
+    const double *b = spot_ward_mean(m, q, other), own = size[s], others = size[other], all = own + others;
     for (int j = lane; j < d; j += WARP) a[j] = (own * a[j] + others * b[j]) / all;
     __syncwarp();
     if (lane) return;
@@ -287,12 +277,25 @@ static spot_status list_clusters(spot_ctx *c, const space_of *m, int count, int 
     return spot_cuda_memory(c)->copy(c, now, m->round, sizeof *now);
 }
 
-static spot_status merge_nearest(spot_ctx *c, const space_of *m, int count, int round, const spot_ward_round *now)
+/* The parts in which a round's products search; 0: nearest_kernel is faster. Each part begins without a least cost, so it needs
+ * many clusters to be of use; and at least a quarter of a large GPU has a block. */
+static int sift_slices(const space_of *m, const spot_ward_round *now, const spot_ward_search *how)
 {
-    const int slices = spot_ward_slices(now->tiles, now->live);
+    const int slices = spot_ward_slices(now->tiles, now->live), most = m->low ? now->live / how->many : 0;
+
+    return how->many == 1 ? most > 0 : most >= slices ? slices : 4 * most >= slices ? most : 0;
+}
+
+static spot_status merge_nearest(spot_ctx *c, const space_of *m, int count, int round, const spot_ward_round *now,
+                                 spot_ward_search *how)
+{
+    const int sifts = sift_slices(m, now, how), slices = sifts ? sifts : spot_ward_slices(now->tiles, now->live);
     cudaStream_t stream = spot_cuda_stream(c);
 
-    SPOT_LAUNCH(nearest_kernel, dim3(slices, spot_blocks(now->queries, TILE), count), dim3(SIDE, SIDE), 0, stream, *m);
+    if (sifts)
+        SPOT_TRY(spot_ward_sift(c, m, count, round, now, slices, how));
+    else
+        SPOT_LAUNCH(nearest_kernel, dim3(slices, spot_blocks(now->queries, TILE), count), dim3(SIDE, SIDE), 0, stream, *m);
     SPOT_LAUNCH(settle_kernel, dim3(spot_blocks(now->queries, THREADS), count), THREADS, 0, stream, *m, slices);
     SPOT_LAUNCH(merge_kernel, dim3(spot_blocks(now->live, WARPS), count), THREADS, 0, stream, *m, round);
     return spot_cuda_launched(c, "ward.fit: round %d of %d jobs, at most %d clusters", round, count, now->live);
@@ -301,6 +304,7 @@ static spot_status merge_nearest(spot_ctx *c, const space_of *m, int count, int 
 static spot_status run_jobs(spot_ctx *c, const space_of *m, int count, spot_ward_job *jobs)
 {
     const spot_plugin *memory = spot_cuda_memory(c);
+    spot_ward_search how = { .many = spot_ward_many(), .since = -1 };
     spot_ward_round now;
 
     SPOT_TRY(spot_cuda_needs(c, m->job, "ward.fit: scratch"));
@@ -313,9 +317,12 @@ static spot_status run_jobs(spot_ctx *c, const space_of *m, int count, spot_ward
     SPOT_TRY(list_clusters(c, m, count, -1, &now));
     for (int round = 0; now.going; round++) {
         SPOT_TRY(spot_check_stop(c));
-        SPOT_TRY(merge_nearest(c, m, count, round, &now));
+        SPOT_TRY(merge_nearest(c, m, count, round, &now, &how));
         SPOT_TRY(list_clusters(c, m, count, round, &now));
     }
+    if (how.tiles[1])
+        spot_log(c, SPOT_LOG_DEBUG, "ward: fp64 decided %llu of %llu tiles of costs", (unsigned long long)how.tiles[0],
+                 (unsigned long long)how.tiles[1]);
     SPOT_LAUNCH(sort_kernel, count, min((int)SORT, spot_blocks(m->n, 2 * WARP) * WARP), 0, spot_cuda_stream(c), *m);
     SPOT_TRY(spot_cuda_launched(c, "ward.fit: order of the merges of %d jobs", count));
     return memory->copy(c, jobs, m->job, count * sizeof *jobs);

@@ -23,7 +23,7 @@
  *
  * On a GPU: not measured. Memory is 12 bytes for each number of x, and about 120 for each point; no matrix of distances. On a
  * GPU it is 8 bytes for each number and about 60 for each point, of the largest job for every job, and up to 400 kB more for
- * each.
+ * each; from 8,192 points on 10 bytes for each number and about 110 for each point (ward_near.cu).
  *
  * Jobs lie on the host; what they point to, and the scratch, in the memory of c's device. */
 #ifndef SPOTTER_WARD_H

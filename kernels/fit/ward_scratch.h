@@ -2,8 +2,12 @@
 #ifndef SPOTTER_WARD_SCRATCH_H
 #define SPOTTER_WARD_SCRATCH_H
 
+#include <limits.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "core/hd.h"
 #include "fit/ward.h"
 #include "spotter/arena.h"
 
@@ -14,6 +18,9 @@ enum { SPOT_WARD_TILE = 64, SPOT_WARD_BLOCKS = 512 };
 /* The clusters of a job; and over all jobs: the most of any job, the tiles of all clusters whose nearest is not known, and the
  * number of jobs that have not ended. */
 typedef struct { int live, queries, tiles, going; } spot_ward_round;
+
+/* A mean rounded to bf16 (ward_near.cu) has this squared length; rounding took away a vector of squared length `off`. */
+typedef struct { double square, off; } spot_ward_rounded;
 
 /* All jobs' arrays, one job after the other. A cluster is named by its first row. */
 typedef struct {
@@ -29,6 +36,10 @@ typedef struct {
     uint64_t *hash;            /* (count, n): of a row's bytes */
     double *part_cost;         /* (count, parts): the least cost in a part of the clusters, and ... */
     int *part_near;            /* ... whose it is */
+    uint16_t *low;             /* (count, n, columns): the means in bf16. NULL where no job has many rows; then the next three
+                                  are not set */
+    spot_ward_rounded *rounded;        /* (count, n) */
+    uint64_t *longest, *sifted;        /* (count): the bits of a double; (2): tiles decided in fp64, and all */
     int n, d;                  /* the most of any job */
     size_t parts;
 } spot_ward_space;
@@ -42,6 +53,20 @@ static inline int spot_ward_slices(int tiles, int live)
 
     return slices < most ? slices : most;
 }
+
+/* From so many clusters a part on, and up to so many columns, products on tensor cores search. For a test and for comparison,
+ * SPOT_WARD_SIFT=always or =never in the environment. */
+enum { SPOT_WARD_MANY = 8192, SPOT_WARD_WIDE = 1 << 14, SPOT_WARD_EXTRA = 11 };
+
+static inline int spot_ward_many(void)
+{
+    const char *how = getenv("SPOT_WARD_SIFT");
+
+    return how && !strcmp(how, "always") ? 1 : how && !strcmp(how, "never") ? INT_MAX : (int)SPOT_WARD_MANY;
+}
+
+/* Columns of a rounded mean, with those behind it. */
+static inline SPOT_HD size_t spot_ward_columns(int d) { return ((size_t)d + SPOT_WARD_EXTRA + 15) / 16 * 16; }
 
 static inline spot_status spot_ward_space_take(spot_ctx *c, spot_arena *a, spot_ward_space *s, int count, int n, int d)
 {
@@ -63,7 +88,13 @@ static inline spot_status spot_ward_space_take(spot_ctx *c, spot_arena *a, spot_
     SPOT_TRY(SPOT_TAKE(c, a, s->query, jobs * rows));
     SPOT_TRY(SPOT_TAKE(c, a, s->hash, jobs * rows));
     SPOT_TRY(SPOT_TAKE(c, a, s->part_cost, jobs * s->parts));
-    return SPOT_TAKE(c, a, s->part_near, jobs * s->parts);
+    SPOT_TRY(SPOT_TAKE(c, a, s->part_near, jobs * s->parts));
+    s->low = NULL;
+    if (n < spot_ward_many() || d > SPOT_WARD_WIDE) return SPOT_OK;
+    SPOT_TRY(SPOT_TAKE(c, a, s->low, jobs * rows * spot_ward_columns(d)));
+    SPOT_TRY(SPOT_TAKE(c, a, s->rounded, jobs * rows));
+    SPOT_TRY(SPOT_TAKE(c, a, s->longest, jobs));
+    return SPOT_TAKE(c, a, s->sifted, 2);
 }
 
 #endif

@@ -155,6 +155,8 @@ template <typename T> T max(T a, T b) { return a < b ? b : a; }
 template <typename T> T __ldg(const T *p) { return *p; }
 inline float    __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
 inline float    __int_as_float(int i)     { float f; memcpy(&f, &i, sizeof f); return f; }
+inline long long __double_as_longlong(double d)   { long long i; memcpy(&i, &d, sizeof i); return i; }
+inline double   __longlong_as_double(long long i) { double d; memcpy(&d, &i, sizeof d); return d; }
 inline int      __float_as_int(float f)   { int i; memcpy(&i, &f, sizeof i); return i; }
 inline int      __popc(unsigned x)        { return __builtin_popcount(x); }
 inline int      __ffs(int x)              { return __builtin_ffs(x); }

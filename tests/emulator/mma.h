@@ -24,6 +24,7 @@ enum layout_t { mem_row_major };
 
 template <typename USE, int M, int N, int K, typename T, typename ORDER = row_major> struct fragment {
     static_assert(M == SIDE && N == SIDE && K == SIDE, "one shape is emulated");
+    static constexpr int num_elements = OWN;
     float x[OWN];
 };
 
