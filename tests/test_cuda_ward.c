@@ -63,7 +63,7 @@ static spot_status run_sifted(spot_op_run *r, void *problems, int count)
 {
     spot_status s;
 
-    setenv("SPOT_WARD_SIFT", "always", 1);
+    setenv("SPOT_WARD_SIFT", "1", 1);
     s = run_ward(r, problems, count);
     unsetenv("SPOT_WARD_SIFT");
     return s;

@@ -31,6 +31,7 @@
 #include "core/tile.cuh"
 #include "fit/ward.cuh"
 
+#include <limits.h>
 #include <math.h>
 
 enum { WARP = 32, WARPS = 4, THREADS = WARP * WARPS, PACKERS = 8, QUERIES = THREADS, OTHERS = 64, CHUNK = SPOT_MMA, SLAB = 80,
@@ -133,7 +134,7 @@ static __global__ void __launch_bounds__(WARP * PACKERS) pack_kernel(const __gri
 /* ---- the search ---- */
 
 /* Where the products leave more than a quarter of the tiles, they save too little, and nearest_kernel has all later rounds. */
-enum { LEAST = 4 };
+enum { QUARTER = 4 };
 
 /* A lane's query. */
 typedef struct { int slot; nearest best; } query;
@@ -306,6 +307,6 @@ spot_status spot_ward_sift(spot_ctx *c, const space_of *m, int count, int round,
     SPOT_TRY(spot_cuda_memory(c)->copy(c, tiles, m->sifted, sizeof tiles));
     how->since = round;
     for (int k = 0; k < 2; k++) how->tiles[k] += tiles[k];
-    if (how->many > 1 && LEAST * how->tiles[0] > how->tiles[1]) how->many = INT_MAX;
+    if (how->many > 1 && QUARTER * how->tiles[0] > how->tiles[1]) how->many = INT_MAX;
     return SPOT_OK;
 }

@@ -2,10 +2,8 @@
 #ifndef SPOTTER_WARD_SCRATCH_H
 #define SPOTTER_WARD_SCRATCH_H
 
-#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/hd.h"
 #include "fit/ward.h"
@@ -54,15 +52,15 @@ static inline int spot_ward_slices(int tiles, int live)
     return slices < most ? slices : most;
 }
 
-/* From so many clusters a part on, and up to so many columns, products on tensor cores search. For a test and for comparison,
- * SPOT_WARD_SIFT=always or =never in the environment. */
+/* From so many clusters a part on, and up to so many columns, products on tensor cores search. For tests and for comparison
+ * SPOT_WARD_SIFT=N in the environment is another number of clusters; with 1, products search in all rounds, in one part. */
 enum { SPOT_WARD_MANY = 8192, SPOT_WARD_WIDE = 1 << 14, SPOT_WARD_EXTRA = 11 };
 
 static inline int spot_ward_many(void)
 {
-    const char *how = getenv("SPOT_WARD_SIFT");
+    const int own = getenv("SPOT_WARD_SIFT") ? atoi(getenv("SPOT_WARD_SIFT")) : 0;
 
-    return how && !strcmp(how, "always") ? 1 : how && !strcmp(how, "never") ? INT_MAX : (int)SPOT_WARD_MANY;
+    return own > 0 ? own : (int)SPOT_WARD_MANY;
 }
 
 /* Columns of a rounded mean, with those behind it. */
