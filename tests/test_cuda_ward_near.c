@@ -150,7 +150,7 @@ TEST_ON_CUDA(rows_that_are_hard_to_tell_apart_have_the_cpus_trees)
     for (int s = 0; s < LEN(schedules); s = schedule_after(s, 2)) {
         open_cuda(&c, s);
         check_kinds(&c, want, "1");
-        if (!s) check_kinds(&c, want, "16");
+        if (!s && !is_slow()) check_kinds(&c, want, "16");
         spot_device_close(&c);
     }
     for (int q = 0; q < KINDS; q++) free_job(&want[q]);
