@@ -141,17 +141,60 @@ static spot_status check_ill(spot_op_run *r, void *problem)
     return SPOT_OK;
 }
 
+/* More points than a piece has, whose fits have a block a piece, and one fit of a piece beside them: sizes as above. */
+static const int wide_sizes[][SPOT_OP_SIZES] = {
+    { 4096, 3, 3, 3, 0 }, { 4097, 3, 3, 3, 0 }, { 8193, 2, 4, 3, 0 }, { 4097, 4, 2, 2, 1 }, { 4200, 6, 2, 2, 0 },
+    { 4100, 3, 9, 4, 0 },
+};
+
+/* Some of them end before the last iteration that they may have, and some do not. */
+static spot_status run_wide(spot_op_run *r, void *problems, int count)
+{
+    spot_status s;
+
+    rule.max_iterations = 5;
+    s = run_fit(r, problems, count);
+    rule = spot_mixture_defaults();
+    return s;
+}
+
+static spot_status check_wide(spot_op_run *r, void *problem)
+{
+    const spot_mixture *f = &((const spot_mixture_job *)problem)->fit;
+    static int converged;
+
+    converged = (r->number ? converged : 0) + f->converged;
+    assert_true(!f->ill && (r->number < r->problems - 1 || (converged > 0 && converged < r->problems)));
+    return SPOT_OK;
+}
+
+/* Equal points in all pieces: clusters that start empty and take the first of equal points; without a ridge no covariance. */
+static const int wide_equal_sizes[][SPOT_OP_SIZES] = { { 4100, 3, 2 }, { 4100, 4, 1 }, { 8200, 2, 3 } };
+static const int wide_ill_sizes[][SPOT_OP_SIZES] = { { 4100, 1, 1 }, { 8200, 2, 2 } };
+
+static spot_status check_wide_ill(spot_op_run *r, void *problem)
+{
+    assert_int_equal(((const spot_mixture_job *)problem)->fit.ill, r->number + 1);
+    return SPOT_OK;
+}
+
 static const spot_op mixture = { "mixture", sizeof(spot_mixture_job), make_clouds, run_fit, check_clouds, true };
 static const spot_op of_one = { "mixture_of_two_launches", sizeof(spot_mixture_job), make_clouds, run_fit, NULL, true };
 static const spot_op of_equals = { "mixture_of_equal_points", sizeof(spot_mixture_job), make_equal, run_fit, NULL, true };
 static const spot_op ill = { "mixture_that_is_ill", sizeof(spot_mixture_job), make_ill, run_ill, check_ill, true };
+static const spot_op wide = { "mixture_of_pieces", sizeof(spot_mixture_job), make_clouds, run_wide, check_wide, true };
+static const spot_op wide_equals = { "mixture_of_equal_pieces", sizeof(spot_mixture_job), make_equal, run_fit, NULL, true };
+static const spot_op wide_ill = { "mixture_of_ill_pieces", sizeof(spot_mixture_job), make_equal, run_ill, check_wide_ill,
+                                  true };
 
 /* points, largest K: the sizes of a problem differ, that of a call does not. */
 static const int bic_sizes[][SPOT_OP_SIZES] = { { 200, 8 }, { 66, 8 }, { 150, 8 } };
 
 static op_row rows[] = { OP_ROW(mixture, cloud_sizes, .step = 1), OP_ROW(of_equals, equal_sizes, .step = 1),
                          OP_ROW(ill, ill_sizes, .step = 1), OP_ROW(of_one, one_size, .step = 1),
-                         OP_ROW(spot_op_bic, bic_sizes, .step = 2, .on_host = true) };
+                         OP_ROW(spot_op_bic, bic_sizes, .step = 2, .on_host = true),
+                         OP_ROW(wide, wide_sizes, .step = 2), OP_ROW(wide_equals, wide_equal_sizes, .step = 2),
+                         OP_ROW(wide_ill, wide_ill_sizes, .step = 2) };
 
 /* The likelihood of rows[3] after that many iterations on the CPU, without a tolerance. */
 static double likelihood(int iterations, int *made)

@@ -1,8 +1,8 @@
 /* mixture.h - many independent Gaussian mixtures with full covariance, each by EM from its own k-means++ start.
  *
- * One job is one (problem, K). The CPU gives each job to one thread, a GPU to one block, the longest first. No job's result
- * depends on the others. With n points x in d dimensions, responsibilities r and scikit-learn's
- * conventions (GaussianMixture, covariance_type="full"):
+ * One job is one (problem, K). The CPU gives each job to one thread, a GPU to one block, the longest first, and a job of more
+ * than 4096 points to a block for each piece of them (mixture_scratch.h). No job's result depends on the others. With n points
+ * x in d dimensions, responsibilities r and scikit-learn's conventions (GaussianMixture, covariance_type="full"):
  *
  *   E   r[i,k] = w_k N(x_i; mean_k, cov_k) / sum over k,   by log-sum-exp
  *   M   n_k = sum_i r[i,k] + 10 eps;  w_k = n_k / sum n_k;  mean_k = sum_i r x_i / n_k
@@ -12,7 +12,7 @@
  * 2 + floor(ln k) trials a centre, at most 300 Lloyd iterations, tolerance 1e-4 of the mean column variance, then one M
  * step from the hard clusters. Random numbers: SPOT_RNG_KMEANS at (seed, ec), index k + 256 start.
  *
- * fp64 throughout. The same bits for any thread count, any other jobs and any schedule of blocks. From the same start
+ * fp64 throughout. The same bits for any thread count, any other jobs, any GPU and any schedule of blocks. From the same start
  * log-likelihoods agree with scikit-learn's and across devices to 1e-8 relative. Devices draw the same numbers for the start,
  * so starts differ only where sums in another order decide a near-tie.
  *

@@ -5,6 +5,7 @@
 #include "check_copies.h"
 #include "check_findings.h"
 #include "fit/hinge.h"
+#include "fit/mixture.h"
 #include "spotter/discover.h"
 
 /* Features go up once, however many methods and seeds read them, and once more for labels that may be wrong, behind the search;
@@ -66,6 +67,49 @@ TEST(machines_of_a_call_are_one_launch)
     assert_int_equal(calls_of(&c)->count(NULL, "launches"), 1);
     assert_int_equal(calls_of(&c)->count(NULL, "copies_in"), 1);
     spot_arena_close(&a);
+    spot_device_close(&c);
+}
+
+enum { PIECE = 4096, DIM = 2, POINTS = PIECE + 1, ITERATIONS = 5 };
+
+/* Launches of `count` fits of two components to n of two far groups of points. */
+static long long launches_of_mixtures(spot_ctx *c, int n, int count)
+{
+    const spot_mixture_config cfg = { .max_iterations = ITERATIONS, .tol = 0, .ridge = 1e-6 };
+    spot_mixture_job job[2] = { { .fit = { .n = n, .d = DIM, .k = 2 } } };
+    static float x[POINTS * DIM];
+    float *points;
+    spot_arena a;
+
+    for (int i = 0; i < n * DIM; i++) x[i] = (float)(i / DIM % 2 * 10) + (float)(i % 17) / 17;
+    points = to_device(c, x, sizeof x);
+    CHECK_OK(c, spot_arena_open_device(c, &a, 4096 + 2 * POINTS + spot_mixture_scratch(count, n, DIM, 2, 0)));
+    for (int j = 0; j < count; j++) {
+        job[j] = job[0];
+        job[j].x = points, job[j].seed.ec = (uint32_t)j;
+        CHECK_OK(c, SPOT_TAKE(c, &a, job[j].label, n));
+        CHECK_OK(c, SPOT_TAKE(c, &a, job[j].fit.weight, 2 * (1 + DIM + DIM * DIM)));
+        job[j].fit.mean = job[j].fit.weight + 2, job[j].fit.covariance = job[j].fit.mean + 2 * DIM;
+    }
+    calls_of(c)->reset();
+    CHECK_OK(c, spot_mixture_em(c, &a, job, count, &cfg));
+    assert_int_equal(job[0].fit.iterations, ITERATIONS);
+    spot_arena_close(&a);
+    spot_device_give(c, points);
+    return calls_of(c)->count(NULL, "launches");
+}
+
+/* A fit of a piece: its start and its iterations. More points: the columns and their squares, 2 for the first centre and 3 for
+ * the second, a round of 25 iterations of k-means with 2 each; the first M step, 5; a round of EM. Two fits take no more. */
+TEST(mixtures_of_many_points_take_two_launches_an_iteration)
+{
+    enum { ROUND = 25 * 2, WIDE = 2 + 2 + 3 + ROUND + 5 + ROUND };
+    spot_ctx c;
+
+    open_cuda(&c, 0);
+    assert_int_equal(launches_of_mixtures(&c, PIECE, 2), 2);
+    assert_int_equal(launches_of_mixtures(&c, POINTS, 1), WIDE);
+    assert_int_equal(launches_of_mixtures(&c, POINTS, 2), WIDE);
     spot_device_close(&c);
 }
 
