@@ -32,6 +32,7 @@ n = 600
 e, y, p = r.normal(size=(n, 16)).astype("f4"), r.integers(0, 3, n), r.random((n, 3)).astype("f4")
 p[np.arange(n), y] += e[:, 0] < .8
 np.save("e.npy", e), np.save("y.npy", y), np.save("p.npy", p / p.sum(1, keepdims=True))
+np.save("few_e.npy", e[:60]), np.save("few_y.npy", y[:60]), np.save("few_p.npy", p[:60] / p[:60].sum(1, keepdims=True))
 wide, many = r.normal(size=(4000, 64)).astype("f4"), r.integers(0, 4, 4000)
 p = r.random((4000, 4)).astype("f4")
 p[np.arange(4000), many] += wide[:, 0] < .8
@@ -144,6 +145,7 @@ PY
 states 1.5 embed --model "$clip" --images im --out stated.npy -t 2
 states 1.5 embed --model neutral --images im --out neutral.npy -t 2
 states 1.5 discover --embeddings e.npy --labels y.npy --probs p.npy --out stated -t 2
+states 1.5 discover --embeddings few_e.npy --labels few_y.npy --probs few_p.npy --class all -m kmeans --out stated_few -t 2
 states 1.5 discover --embeddings wide_e.npy --labels wide_y.npy --probs wide_p.npy --out stated_wide -t 2
 cp shifts/plant/models/*.safetensors net.safetensors
 for base in base huge_base; do

@@ -331,6 +331,9 @@ static size_t bytes_beside(const spot_subject *s)
     return now > rows ? now - rows : now;
 }
 
+/* Measured: code of maps, tables and pages that is not yet read, with what it holds, after the memory of the search is free. */
+#define PAGES ((size_t)5 << 20)
+
 static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_subject *s, const spot_discover_options *d,
                             const spot_describer *describer, spot_bytes *cost)
 {
@@ -346,6 +349,7 @@ static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_sub
     if (how == SPOT_OK && o->merges) how = spot_discover_merges_cost(c, s, d, &merges);
     if (how == SPOT_OK) how = spot_describer_cost(c, describer, s, d, cost, &seconds);
     if (cost->host < merges) cost->host = merges;
+    if (cost->host < PAGES + spot_subject_bytes(s)) cost->host = PAGES + spot_subject_bytes(s);
     c->on_progress = cli_on_progress;
     cli_progress_reset();
     spot_log(c, SPOT_LOG_INFO, "%s", s->source);
