@@ -48,6 +48,10 @@ for c in "ab":
         for f in "real", "base", "fog", "huge_base", "im", "huge_im":
             (huge if (f[:4], c, i) == ("huge", "a", 1) else small[i]).save(f"{f}/{c}/{i}.png", compress_level=1)
         Image.fromarray(mask).save(f"mask/{c}/{i}.png")
+    os.makedirs(f"more/{c}"), os.makedirs(f"more_mask/{c}")
+    for i in range(10):
+        Image.fromarray((r.random((80, 90, 3)) * 255).astype("u1")).save(f"more/{c}/{i}.png", compress_level=1)
+        Image.fromarray(mask).save(f"more_mask/{c}/{i}.png")
 os.makedirs("vast/a")                                                     # 160 million pixels, by its header
 png = bytearray(open("im/a/0.png", "rb").read())
 png[16:24] = struct.pack(">II", 20000, 8000)
@@ -163,6 +167,14 @@ ground=(--masks mask --model net.safetensors --n 4 --size 64 -t 2)
 states 1.5 shifts shifts_huge_base.yaml --out s_huge -t 2
 states 1.5 background --images huge_im --backgrounds back "${ground[@]}" --out b_huge
 states 1.5 background --images im --backgrounds huge_back "${ground[@]}" --out g_huge
+many=$(printf ', {name: m%d, weights: net.safetensors}' $(seq 16))
+cat >models.yaml <<YAML
+study: background
+data: {images: more, masks: more_mask, backgrounds: back, size: 64}
+suite: {n: 6}
+models: [${many#, }]
+YAML
+states 1.5 background models.yaml --out models -t 2
 rm -r g_huge/segments g_huge/responses
 states 1.5 background --images im --backgrounds huge_back "${ground[@]}" --out g_huge
 mkdir -p objects/a objects/b

@@ -25,14 +25,15 @@ static bool is_first_of_size(const char *const *weights, int at)
     return size > 0;
 }
 
-/* Weights, at most twice as large as their file, and scratch for a whole batch, of which a call of fewer pictures leaves the
- * rest untouched. */
+/* Weights, at most twice as large as their file, scratch for a whole batch, of which a call of fewer pictures leaves the rest
+ * untouched, and the answers. */
 static size_t bytes_for(const spot_predictor_info *about, size_t file, int pictures)
 {
     const size_t weights = 2 * file < about->bytes ? 2 * file : about->bytes, batch = (size_t)about->batch;
     const size_t busy = (size_t)pictures < batch ? (size_t)pictures : batch;
+    const size_t answer = (size_t)(about->outputs + about->dim + about->channels) * sizeof(float);
 
-    return weights + (about->bytes - weights) / batch * busy;
+    return weights + (about->bytes - weights) / batch * busy + (size_t)pictures * answer;
 }
 
 size_t spot_predictor_memory(spot_ctx *c, const char *const *weights, int n, const spot_predictor_work *w)
