@@ -6,6 +6,12 @@
 #ifndef SPOTTER_GEMM_H
 #define SPOTTER_GEMM_H
 
+#if defined(__AVX2__) && defined(__FMA__) && !defined(__AVX512F__)
+#define SPOT_GEMM_AVX2 1
+#include <immintrin.h>
+#else
+#define SPOT_GEMM_AVX2 0
+#endif
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -41,12 +47,40 @@ static inline size_t spot_gemm_room(int depth, int cols)
 /* C = start + A B, with B in panels: for a B that serves many calls. */
 void spot_gemm_panels(spot_gemm_sum c, spot_gemm_factor a, const float *b, int rows, int cols, int depth);
 
-/* sum[i][j] += the sum over k of row[i][k * k_step] panel[k][j], or of the squares of their differences. The 8 x 32 sums stay
- * in registers. */
+#if SPOT_GEMM_AVX2
+/* AVX2 has 16 registers of 8 floats, which cannot hold 8 x 32 sums: 4 x 16 from column j0 on are in half of them. */
+static inline __attribute__((always_inline)) void spot_gemm_part(float sum[][SPOT_GEMM_COLS], const float *const *row,
+                                                                 size_t k_step, float (*panel)[SPOT_GEMM_COLS],
+                                                                 int depth, int squares, int j0)
+{
+    const float *a[] = { row[0], row[1], row[2], row[3] };
+    __m256 s[4][2];
+
+    for (int i = 0; i < 4; i++) s[i][0] = _mm256_loadu_ps(sum[i] + j0), s[i][1] = _mm256_loadu_ps(sum[i] + j0 + 8);
+    for (int k = 0; k < depth; k++) {
+        const __m256 b0 = _mm256_loadu_ps(panel[k] + j0), b1 = _mm256_loadu_ps(panel[k] + j0 + 8);
+        __asm__("" : : "x"(b0), "x"(b1));      /* gcc would load them again for each row, and loads would bound the loop */
+        for (int i = 0; i < 4; i++) {
+            const __m256 own = _mm256_set1_ps(a[i][(size_t)k * k_step]);
+            const __m256 x0 = squares ? _mm256_sub_ps(own, b0) : own, x1 = squares ? _mm256_sub_ps(own, b1) : own;
+            s[i][0] = _mm256_fmadd_ps(x0, squares ? x0 : b0, s[i][0]);
+            s[i][1] = _mm256_fmadd_ps(x1, squares ? x1 : b1, s[i][1]);
+        }
+    }
+    for (int i = 0; i < 4; i++) _mm256_storeu_ps(sum[i] + j0, s[i][0]), _mm256_storeu_ps(sum[i] + j0 + 8, s[i][1]);
+}
+#endif
+
+/* sum[i][j] += the sum over k of row[i][k * k_step] panel[k][j], or of the squares of their differences: 8 x 32 sums, which
+ * stay in registers. */
 static inline __attribute__((always_inline)) void spot_gemm_tile(float sum[][SPOT_GEMM_COLS], const float *const *row,
                                                                  size_t k_step, float (*panel)[SPOT_GEMM_COLS],
                                                                  int depth, int squares)
 {
+#if SPOT_GEMM_AVX2
+    for (int j0 = 0; j0 < SPOT_GEMM_COLS; j0 += 16)
+        for (int i0 = 0; i0 < SPOT_GEMM_ROWS; i0 += 4) spot_gemm_part(sum + i0, row + i0, k_step, panel, depth, squares, j0);
+#else
     float s[SPOT_GEMM_ROWS][SPOT_GEMM_COLS];
 
     memcpy(s, sum, sizeof s);
@@ -59,6 +93,7 @@ static inline __attribute__((always_inline)) void spot_gemm_tile(float sum[][SPO
             }
         }
     memcpy(sum, s, sizeof s);
+#endif
 }
 
 #endif
