@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""bench/scaling.py SPOTTER FOLDER [--series NAME,..] [--most 100000] [--append MACHINE]: time and memory over sizes.
+"""bench/scaling.py SPOTTER FOLDER [--series NAME,..] [--most 100000] [--beside 0] [--append MACHINE]: time and memory over sizes.
 
 Each series runs one command on inputs that grow by a factor of ten, up to --most, and prints for each size the seconds by the
 clock, the processor's seconds, the peak memory, and what the program said of both before it began. `exponent` is the slope of
 the processor's seconds between this size and the one before, less the time of the least size: 1 is linear. Inputs are made by
-this script from fixed seeds in FOLDER, which must not exist yet; runs are made there, too. `load` is the machine's beside it.
+this script from fixed seeds in FOLDER, which must not exist yet; runs are made there, too. `load` is the machine's beside it. With
+--beside N each size is run alone and then beside N programs that compute without end: `beside` is the processor's time there over
+that alone.
 
     rows       discover, rows of 64 numbers in 10 classes
     classes    discover, 30 rows of 64 numbers a class, all classes at once
@@ -14,7 +16,6 @@ this script from fixed seeds in FOLDER, which must not exist yet; runs are made 
     targets    background, targets of 64 pixels on 8 backgrounds, one model
     models     background, 20 targets of 64 pixels on 8 backgrounds
     objects    examine, objects of 12 triangles, 60 renders each by `random`
-    ecs        sweep, ECs of 12 test images each, merged from two shards, status and tables: 4 methods, no network to train
 --append writes lines into bench/results/runs.jsonl in place of the table."""
 import argparse
 import datetime
@@ -197,12 +198,24 @@ def quantity(text, pattern):
     return sum(float(number) * UNITS[unit] for number, unit in words) or None
 
 
+def beside(programs, measure):
+    """What `measure` returns while so many programs compute."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(programs)]
+    try:
+        return measure()
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("spotter")
     parser.add_argument("folder")
     parser.add_argument("--series", default=",".join(LEAST))
     parser.add_argument("--most", type=int, default=100000)
+    parser.add_argument("--beside", type=int, default=0)
     parser.add_argument("--append", metavar="MACHINE")
     asked = parser.parse_args()
     spotter, folder = os.path.abspath(asked.spotter), os.path.abspath(asked.folder)
@@ -219,13 +232,15 @@ def main():
             room = quantity(text, r"(?:at most |memory    )([\d.]+ [kMGT]B)")
             slope = math.log10((processor - first) / (before - first)) if first and before > first and processor > first else None
             case = f"{name}, {n:,}"
+            more = beside(asked.beside, lambda: getattr(series, name)(n)[1] / processor) if asked.beside else None
             print(f"{case:<22} {clock:9.2f} s by the clock, {processor:9.2f} s of the processor, {peak / 1e6:8.1f} MB"
-                  f"; said {said or math.nan:9.2f} s, {(room or math.nan) / 1e6:8.1f} MB; exponent {slope or math.nan:.2f}", flush=True)
+                  f"; said {said or math.nan:9.2f} s, {(room or math.nan) / 1e6:8.1f} MB; exponent {slope or math.nan:.2f}"
+                  f"{f'; beside {asked.beside} programs {more:.2f}' if more else ''}", flush=True)
             if asked.append:
                 with open(ROOT + "/bench/results/runs.jsonl", "a") as f:
                     f.write(json.dumps({"op": "scaling", "case": case, "value": round(clock, 2), "unit": "s", "processor": round(
                         processor, 2), "peak_mb": round(peak / 1e6, 1), "said_s": said, "said_mb": room and room / 1e6, "exponent":
-                        slope and round(slope, 2), "machine": asked.append, "load": " ".join(open("/proc/loadavg").read().split()[:1]),
+                        slope and round(slope, 2), "beside": more and round(more, 2), "programs": asked.beside, "machine": asked.append, "load": " ".join(open("/proc/loadavg").read().split()[:1]),
                         "commit": commit, "numbers": None, "date": str(datetime.date.today()), "command": "bench/scaling.py"}) + "\n")
             first, before = processor if first is None else first, processor
             shutil.rmtree(f"{series.folder}/{n}")

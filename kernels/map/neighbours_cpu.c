@@ -120,7 +120,7 @@ static bool add_candidates(tile_work *w, const search *f, int r, int row, int pa
     const float *norm = f->rows.norm + (size_t)panel * PANEL, *dot = w->dot[r];
     const float *length = f->rows.length + (size_t)panel * PANEL, *off = f->rows.off + (size_t)panel * PANEL;
     float low[PANEL], own = f->rows.norm[row], reach = w->reach[r];
-    float own_off = f->rows.off[row], own_length = f->rows.length[row] + own_off;
+    float own_off = f->rows.own_off[row], own_length = f->rows.length[row] + own_off;
     candidate *held = w->held + (size_t)r * f->room;
     int any = 0;
 

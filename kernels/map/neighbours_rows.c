@@ -1,25 +1,30 @@
 /* neighbours_rows.c - see neighbours_rows.h. */
 #include "map/neighbours_rows.h"
 
-#ifdef __AVX512VNNI__
+#if defined(__AVX512VNNI__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "core/column_sums.h"
 
 enum { PANEL = SPOT_PACKED_PANEL, ROWS = SPOT_GEMM_ROWS };
 enum { DEPTH = 128, LANES = 16 };      /* 128 features of a panel fit L1 */
-enum { QUAD = 4, WHOLE = 127, MIDDLE = 128 };  /* bytes of a product; the greatest q; what makes a byte of q */
+enum { QUAD = 4, WHOLE = 127 };        /* bytes of a product; the greatest q of a panel's row */
 enum { FEW = 16, LONGEST = 1 << 15 };  /* fewer features than FEW gain nothing from bytes; more than LONGEST may overflow */
 
 #define UP (1 + 0x1p-20)       /* makes a float that is rounded from a double no less than it */
 
+/* OWN: the greatest q of a tile's row; MIDDLE: its addend to a byte. AVX2 adds two products in 16 bits, which 2 x 127 x 127
+ * fits. */
 #ifdef __AVX512VNNI__
-#define HAS_BYTES 1
+enum { HAS_BYTES = 1, OWN = WHOLE, MIDDLE = 128 };
+#elif defined(__AVX2__)
+enum { HAS_BYTES = 1, OWN = 63, MIDDLE = 64 };
 #else
-#define HAS_BYTES 0
+enum { HAS_BYTES = 0, OWN = WHOLE, MIDDLE = 128 };
 #endif
 
 spot_status spot_packed_rows_take(spot_ctx *c, spot_arena *a, spot_packed_rows *f, const spot_neighbours *s)
@@ -37,6 +42,8 @@ spot_status spot_packed_rows_take(spot_ctx *c, spot_arena *a, spot_packed_rows *
     SPOT_TRY(SPOT_TAKE(c, a, f->length, rows));
     SPOT_TRY(SPOT_TAKE(c, a, f->off, rows));
     SPOT_TRY(SPOT_TAKE(c, a, f->scale, rows));
+    SPOT_TRY(SPOT_TAKE(c, a, f->own_off, rows));
+    SPOT_TRY(SPOT_TAKE(c, a, f->own_scale, rows));
     return SPOT_TAKE(c, a, f->middle, rows);
 }
 
@@ -70,32 +77,43 @@ static void pack_panel(const spot_packed_rows *f, int p, double shrink)
     }
 }
 
-/* Row i less the mean as whole numbers, and what they leave. */
+/* part as q steps of `scale`, -whole <= q <= whole, and the square of what that leaves. */
+static inline int step_of(float part, float scale, int whole, double *left)
+{
+    const float steps = scale > 0 ? rintf(part / scale) : 0;
+    const int q = !(steps < (float)whole) ? whole : steps < (float)-whole ? -whole : (int)steps;
+    const double off = part - (double)scale * q;
+
+    *left += off * off;
+    return q;
+}
+
+/* Row i less the mean as whole numbers, as a row of a panel and of a tile, and what they leave. */
 static void pack_bytes(const spot_packed_rows *f, int i, double shrink)
 {
     const float *x = f->s->x.v + (size_t)(i < f->n ? i : 0) * f->d;
     int8_t *quad = f->quads + ((size_t)(i / PANEL) * f->wide * PANEL + (size_t)(i % PANEL) * QUAD);
     uint8_t *byte = f->bytes + (size_t)i * f->wide;
-    double squares = 0, left = 0;
-    float most = 0, scale;
+    double squares = 0, left = 0, own_left = 0;
+    float most = 0, scale, own_scale;
     int sum = 0;
+    bool same = (int)OWN == (int)WHOLE;
 
     for (int k = 0; k < f->d && i < f->n; k++) most = fmaxf(most, fabsf(x[k] - f->mean[k]));
-    scale = most / WHOLE;
+    scale = most / WHOLE, own_scale = most / OWN;
     for (int k = 0; k < f->wide; k++) {
-        float part = k < f->d && i < f->n ? x[k] - f->mean[k] : 0, whole = scale > 0 ? rintf(part / scale) : 0;
-        int q = !(whole < WHOLE) ? WHOLE : whole < -WHOLE ? -WHOLE : (int)whole;
-        double off = part - (double)scale * q;
+        const float part = k < f->d && i < f->n ? x[k] - f->mean[k] : 0;
+        const int q = step_of(part, scale, WHOLE, &left), own = same ? q : step_of(part, own_scale, OWN, &own_left);
         squares += (double)part * part;
-        left += off * off;
         sum += q;
-        byte[k] = (uint8_t)(q + MIDDLE);
+        byte[k] = (uint8_t)(own + MIDDLE);
         quad[(size_t)(k / QUAD) * QUAD * PANEL + k % QUAD] = (int8_t)q;
     }
     f->middle[i] = -MIDDLE * sum;
-    f->scale[i] = scale;
+    f->scale[i] = scale, f->own_scale[i] = own_scale;
     f->length[i] = (float)(sqrt(squares) * UP);
     f->off[i] = (float)(sqrt(left) * UP);
+    f->own_off[i] = same ? f->off[i] : (float)(sqrt(own_left) * UP);
     f->norm[i] = i < f->n ? (float)(squares * shrink) : INFINITY;
 }
 
@@ -117,10 +135,46 @@ static void multiply_floats(float (*dot)[PANEL], const spot_packed_rows *f, int 
     }
 }
 
+#if !defined(__AVX512VNNI__) && defined(__AVX2__)
+/* Products of 4 rows from `row` on with 16 columns of the panel from j0 on. */
+static void multiply_part(float (*dot)[PANEL], const spot_packed_rows *f, int row, int panel, int j0)
+{
+    const int32_t *middle = f->middle + (size_t)panel * PANEL + j0;
+    const float *scale = f->scale + (size_t)panel * PANEL + j0;
+    const int8_t *b = f->quads + (size_t)panel * f->wide * PANEL + j0 * QUAD;
+    const uint8_t *a[4];
+    const __m256i one = _mm256_set1_epi16(1);
+    __m256i sum[4][2];
+
+    for (int i = 0; i < 4; i++) {
+        a[i] = f->bytes + (size_t)(row + i) * f->wide;
+        sum[i][0] = _mm256_loadu_si256((const __m256i *)middle), sum[i][1] = _mm256_loadu_si256((const __m256i *)(middle + 8));
+    }
+    for (int k = 0; k < f->wide; k += QUAD) {
+        const __m256i *at = (const __m256i *)(b + (size_t)k * PANEL);
+        const __m256i first = _mm256_loadu_si256(at), last = _mm256_loadu_si256(at + 1);
+        for (int i = 0; i < 4; i++) {
+            int32_t four;
+            memcpy(&four, a[i] + k, sizeof four);
+            const __m256i own = _mm256_set1_epi32(four);
+            sum[i][0] = _mm256_add_epi32(sum[i][0], _mm256_madd_epi16(_mm256_maddubs_epi16(own, first), one));
+            sum[i][1] = _mm256_add_epi32(sum[i][1], _mm256_madd_epi16(_mm256_maddubs_epi16(own, last), one));
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        const __m256 own = _mm256_set1_ps(f->own_scale[row + i]);
+        for (int h = 0; h < 2; h++) {
+            const __m256 both = _mm256_mul_ps(own, _mm256_loadu_ps(scale + 8 * h));
+            _mm256_storeu_ps(dot[i] + j0 + 8 * h, _mm256_mul_ps(both, _mm256_cvtepi32_ps(sum[i][h])));
+        }
+    }
+}
+#endif
+
 /* The same from bytes. */
 static void multiply_bytes(float (*dot)[PANEL], const spot_packed_rows *f, int i0, int rows, int panel)
 {
-#if HAS_BYTES
+#ifdef __AVX512VNNI__
     const int8_t *b = f->quads + (size_t)panel * f->wide * PANEL;
     const int32_t *middle = f->middle + (size_t)panel * PANEL;
     const float *scale = f->scale + (size_t)panel * PANEL;
@@ -139,13 +193,16 @@ static void multiply_bytes(float (*dot)[PANEL], const spot_packed_rows *f, int i
             }
         }
         for (int i = 0; i < ROWS; i++) {
-            __m512 own = _mm512_set1_ps(f->scale[i0 + r + i]);
+            __m512 own = _mm512_set1_ps(f->own_scale[i0 + r + i]);
             for (int h = 0; h < 2; h++) {
                 __m512 both = _mm512_mul_ps(own, _mm512_loadu_ps(scale + h * LANES));
                 _mm512_storeu_ps(dot[r + i] + h * LANES, _mm512_mul_ps(both, _mm512_cvtepi32_ps(sum[i][h])));
             }
         }
     }
+#elif defined(__AVX2__)
+    for (int r = 0; r < rows; r += 4)
+        for (int j0 = 0; j0 < PANEL; j0 += 16) multiply_part(dot + r, f, i0 + r, panel, j0);
 #else
     (void)dot, (void)f, (void)i0, (void)rows, (void)panel;
 #endif
@@ -156,6 +213,7 @@ void spot_packed_rows_fill(const spot_packed_rows *f, double shrink, int threads
     mean_of_rows(f, threads);
     if (!f->wide) memset(f->length, 0, (size_t)f->panels * PANEL * sizeof *f->length);
     if (!f->wide) memset(f->off, 0, (size_t)f->panels * PANEL * sizeof *f->off);
+    if (!f->wide) memset(f->own_off, 0, (size_t)f->panels * PANEL * sizeof *f->own_off);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int p = 0; p < f->panels; p++) {
         if (!f->wide) pack_panel(f, p, shrink);

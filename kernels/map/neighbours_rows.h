@@ -1,7 +1,8 @@
 /* neighbours_rows.h - the rows of a search for neighbours, packed on the CPU for products of all pairs, as floats or as bytes.
  *
- * CPUs with VNNI take four products of bytes at a time. A row a, less the mean, is s q + u with whole numbers q from -127 to
- * 127. The products of q are exact, so that ab differs from theirs by at most |u_a| |b| + (|a| + |u_a|) |u_b|. */
+ * CPUs with VNNI or AVX2 take four products of bytes at a time. A row a, less the mean, is s q + u with whole numbers q from
+ * -127 to 127; as a row of a tile, with AVX2 from -63 to 63. The products of q are exact, so that ab differs from theirs by at
+ * most |u_a| |b| + (|a| + |u_a|) |u_b|. */
 #ifndef SPOTTER_NEIGHBOURS_ROWS_H
 #define SPOTTER_NEIGHBOURS_ROWS_H
 
@@ -19,10 +20,11 @@ typedef struct {
     float   *mean;             /* (d) */
     float   *packed;           /* (panels, d, 32): rows less their mean, 32 side by side; 0 past the last */
     int8_t  *quads;            /* (panels, wide / 4, 32, 4): q */
-    uint8_t *bytes;            /* (panels, 32, wide): q + 128 */
+    uint8_t *bytes;            /* (panels, 32, wide): q as a row of a tile, + 128, or + 64 with AVX2 */
     float   *norm;             /* (panels, 32): `shrink` x squared length; infinite past the last */
     float   *length, *off;     /* (panels, 32): |a|, |u|, rounded up; 0 for floats */
     float   *scale;            /* (panels, 32): s */
+    float   *own_off, *own_scale;      /* (panels, 32): |u| and s of a row of a tile */
     int32_t *middle;           /* (panels, 32): -128 times the sum of q */
 } spot_packed_rows;
 
