@@ -16,6 +16,7 @@
 #include "check_folder.h"
 #include "emulator/calls.h"
 #include "net/conv.h"
+#include "store/store.h"
 #include "study/workers.h"
 
 static const spot_conv_shape train = { 2, 1, 16, 32, 3, 1, 4, true, false, false, false, SPOT_FP32 };
@@ -437,6 +438,274 @@ TEST_WITH(a_search_has_an_end, own_folder, as_before)
     made_with("fast=6", &train);
     unsetenv("SPOT_PLANS_SECONDS");
     assert_string_equal(kept("forward"), "plain 4 2=28 13=-1");
+}
+
+/* ---- a run's own folder ---- */
+
+/* A folder of the test, which is there. */
+static const char *folder(const char *name)
+{
+    const char *path = in_root("%s", name);
+
+    mkdir(path, 0777);
+    return path;
+}
+
+/* Without SPOT_PLAN_DIR, and with a user's folder of its own, which is empty. */
+static int own_cache(void **state)
+{
+    int failed = own_folder(state);
+
+    unsetenv("SPOT_PLAN_DIR");
+    setenv("XDG_CACHE_HOME", folder("cache"), 1);
+    return failed;
+}
+
+static int cache_as_before(void **state)
+{
+    unsetenv("XDG_CACHE_HOME");
+    return as_before(state);
+}
+
+/* made_with in a run, on a machine with this folder of the user. */
+static uint64_t made_in(const char *run, const char *cache, const char *cudnn, const spot_conv_shape *s)
+{
+    spot_conv *plan;
+    uint64_t hash;
+    spot_ctx c;
+
+    setenv("XDG_CACHE_HOME", folder(cache), 1);
+    c = device(cudnn);
+    CHECK_OK(&c, spot_conv_keep_in(&c, folder(run)));
+    assert_string_equal(spot_conv_kept_in(&c), in_root("%s", run));
+    CHECK_OK(&c, spot_conv_open(&c, &plan, s));
+    hash = spot_conv_made_with(&c, plan);
+    spot_conv_close(&c, plan);
+    spot_device_close(&c);
+    return hash;
+}
+
+#define DEVICE "/block-emulator-cudnn-91900"
+#define USERS "/spotter/plans" DEVICE
+
+/* How many plans are in a folder of the test; -1: it is not there. */
+static int plans_in(const char *name)
+{
+    struct dirent *e;
+    int n = 0;
+    DIR *d = opendir(in_root("%s", name));
+
+    if (!d) return -1;
+    while ((e = readdir(d))) {
+        assert_null(strstr(e->d_name, ".tmp"));
+        n += strstr(e->d_name, ".plan") != NULL;
+    }
+    closedir(d);
+    return n;
+}
+
+/* The one plan of a run in the shape `looks`. */
+static const char *plan_of(const char *run)
+{
+    static char path[512];
+    const char *of = in_root("%s" DEVICE, run);
+    struct dirent *e;
+    DIR *d = opendir(of);
+
+    path[0] = 0;
+    while (d && (e = readdir(d)))
+        if (strstr(e->d_name, ".plan")) snprintf(path, sizeof path, "%s/%s", of, e->d_name);
+    if (d) closedir(d);
+    return path;
+}
+
+/* Nodes that share no folder of their user round alike, because they share the run: the second one searches nothing. */
+TEST_WITH(a_run_has_its_own_plans, own_cache, cache_as_before)
+{
+    uint64_t five = made_in("run", "cache", "fast=5", &train);
+
+    assert_int_equal(seen.searched, 3);
+    assert_int_equal(plans_in("run" DEVICE), 3);
+    assert_int_equal(plans_in("cache" USERS), 3);
+    assert_true(made_in("run", "other", "fast=6", &train) == five);
+    assert_int_equal(seen.searched + seen.wrong + seen.cannot, 0);
+    assert_int_equal(plans_in("other" USERS), -1);
+
+    /* the next run on the first node takes what its user keeps; one on the second searches */
+    assert_true(made_in("next", "cache", "fast=6", &train) == five);
+    assert_int_equal(seen.searched + seen.cannot, 0);
+    assert_int_equal(plans_in("next" DEVICE), 3);
+    assert_true(made_in("third", "other", "fast=6", &train) != five);
+    assert_int_equal(seen.searched, 3);
+    assert_true(made_in("third", "cache", "fast=5", &train) != five);
+    assert_true(made_in("run", "other", "fast=4", &train) == five);
+
+    /* SPOT_PLAN_DIR decides alone */
+    setenv("SPOT_PLAN_DIR", folder("own"), 1);
+    assert_true(made_in("fourth", "cache", "fast=6", &train) != five);
+    assert_int_equal(seen.searched, 3);
+    assert_int_equal(plans_in("own" DEVICE), 3);
+    assert_int_equal(plans_in("fourth" DEVICE), -1);
+}
+
+/* The same when they begin at once: one of them searches. */
+TEST_WITH(processes_of_a_run_agree, own_cache, cache_as_before)
+{
+    enum { PROCESSES = 5 };
+    struct { uint64_t hash; int searched; } by[PROCESSES];
+    int pipes[2], status, searched = 0;
+    char cudnn[16], cache[16];
+
+    folder("run");
+    assert_int_equal(pipe(pipes), 0);
+    for (int i = 0; i < PROCESSES; i++)
+        if (!fork()) {
+            snprintf(cudnn, sizeof cudnn, "fast=%d", 4 + i % 3);
+            snprintf(cache, sizeof cache, "cache%d", i);
+            by[0].hash = made_in("run", cache, cudnn, &train);
+            by[0].searched = seen.searched;
+            _exit(write(pipes[1], by, sizeof *by) != sizeof *by);
+        }
+    for (int i = 0; i < PROCESSES; i++) {
+        wait(&status);
+        assert_int_equal(status, 0);
+        assert_int_equal(read(pipes[0], &by[i], sizeof *by), sizeof *by);
+        assert_true(by[i].hash && by[i].hash == by[0].hash);
+        searched += by[i].searched;
+    }
+    assert_int_equal(searched, 3);
+    close(pipes[0]), close(pipes[1]);
+    assert_int_equal(plans_in("run" DEVICE), 3);
+}
+
+/* In a run, too, a damaged plan is replaced, and a foreign file stays. */
+TEST_WITH(a_run_keeps_foreign_files, own_cache, cache_as_before)
+{
+    uint64_t five = made_in("run", "cache", "fast=5", &looks), four;
+    char line[512];
+    FILE *f;
+
+    assert_non_null(f = fopen(plan_of("run"), "r"));
+    assert_non_null(fgets(line, sizeof line, f));
+    fclose(f);
+    put_bytes(plan_of("run"), line, strlen(line));
+    assert_true(made_in("run", "cache", "fast=6", &looks) == five);    /* what the user keeps is taken again */
+    assert_int_equal(seen.damaged, 1);
+    assert_int_equal(seen.searched, 0);
+    put_bytes(plan_of("run"), line, strlen(line));
+    assert_true(made_in("run", "fresh", "fast=6", &looks) != five);
+    assert_int_equal(seen.searched, 1);
+
+    put_bytes(plan_of("run"), "mine\n", 5);
+    four = made_in("run", "cache", "fast=6", &looks);
+    assert_true(four != five);
+    assert_int_equal(seen.foreign, 1);
+    assert_int_equal(seen.searched, 0);
+    assert_non_null(f = fopen(plan_of("run"), "r"));
+    assert_non_null(fgets(line, sizeof line, f));
+    assert_string_equal(line, "mine\n");
+    fclose(f);
+
+    /* of the user's folder a foreign file is passed over: the run keeps what is found */
+    assert_int_equal(unlink(plan_of("run")), 0);
+    put_bytes(plan_of("cache/spotter/plans"), "mine\n", 5);
+    assert_true(made_in("run", "cache", "fast=5", &looks) == five);
+    assert_int_equal(seen.foreign, 1);
+    assert_int_equal(seen.searched, 1);
+    assert_int_equal(plans_in("run" DEVICE), 1);
+}
+
+/* A link may lead out of the run: neither the file nor the folder behind it is read or written. */
+TEST_WITH(no_link_leads_out_of_a_run, own_cache, cache_as_before)
+{
+    char out[512], before[512] = "", after[512] = "";
+    uint64_t five = made_in("first", "cache", "fast=5", &looks);
+    FILE *f;
+
+    snprintf(out, sizeof out, "%s", plan_of("first"));
+    assert_non_null(f = fopen(out, "r"));
+    assert_true(fread(before, 1, sizeof before - 1, f) > 0);
+    fclose(f);
+    made_in("run", "cache", "fast=5", &looks);
+    snprintf(after, sizeof after, "%s", plan_of("run"));
+    assert_int_equal(unlink(after), 0);
+    assert_int_equal(symlink(out, after), 0);
+    made_in("run", "cache", "fast=6", &looks);
+    assert_int_equal(seen.foreign, 1);
+    memset(after, 0, sizeof after);
+    assert_non_null(f = fopen(out, "r"));
+    assert_true(fread(after, 1, sizeof after - 1, f) > 0);
+    fclose(f);
+    assert_string_equal(after, before);
+
+    folder("outside"), folder("linked");
+    assert_int_equal(symlink(in_root("outside"), in_root("linked" DEVICE)), 0);
+    assert_true(made_in("linked", "cache", "fast=6", &looks) == five);     /* by the user's folder */
+    assert_int_equal(plans_in("outside"), 0);
+    assert_int_equal(seen.cannot, 0);
+}
+
+/* The run makes its folder, which is no link, and removes what a killed process left there. */
+TEST_WITH(a_run_makes_the_folder, own_cache, cache_as_before)
+{
+    const char *temp = "run/plans" DEVICE "/conv.plan.node1-77-0.tmp";
+    const struct timespec old[2] = { { .tv_sec = time(NULL) - 7200 }, { .tv_sec = time(NULL) - 7200 } };
+    spot_ctx cpu = check_ctx(1), c = device("fast=5");
+    spot_store store;
+
+    CHECK_OK(&c, spot_store_open_to_read(&c, &store, folder("run")));
+    CHECK_OK(&cpu, spot_store_plans(&cpu, &store));
+    assert_int_equal(plans_in("run/plans"), -1);
+    assert_int_equal(symlink(folder("outside"), in_root("run/plans")), 0);
+    CHECK_FAILS(&c, spot_store_plans(&c, &store), SPOT_INPUT, "run.link: run/plans");
+    assert_string_equal(spot_conv_kept_in(&c), "");
+    assert_int_equal(unlink(in_root("run/plans")), 0);
+    put_bytes(temp, "half", 4);
+    assert_int_equal(utimensat(AT_FDCWD, in_root("%s", temp), old, 0), 0);
+    spot_forget(&c);
+    CHECK_OK(&c, spot_store_plans(&c, &store));
+    assert_string_equal(spot_conv_kept_in(&c), in_root("run/plans"));
+    assert_int_not_equal(access(in_root("%s", temp), F_OK), 0);
+    spot_device_close(&c);
+}
+
+/* Nets of another run in the same process, and workers, take the plans of the run that is open. A run that is gone is not made
+ * again. */
+TEST_WITH(a_run_is_left_for_the_next, own_cache, cache_as_before)
+{
+    spot_ctx c = device("fast=5");
+    spot_conv *first, *second, *third;
+    static spot_workers w;
+    opened wave = { 0 };
+    spot_arena a;
+
+    CHECK_OK(&c, spot_conv_open(&c, &first, &train));
+    CHECK_OK(&c, spot_conv_keep_in(&c, folder("run")));
+    CHECK_OK(&c, spot_conv_open(&c, &second, &train));
+    assert_ptr_not_equal(first, second);
+    assert_int_equal(plans_in("run" DEVICE), 3);
+    CHECK_OK(&c, spot_conv_keep_in(&c, in_root("run")));
+    CHECK_OK(&c, spot_conv_open(&c, &third, &train));
+    assert_ptr_equal(second, third);
+    assert_int_equal(seen.searched, 3);
+
+    CHECK_OK(&c, spot_conv_keep_in(&c, folder("next")));
+    CHECK_OK(&c, spot_arena_open(&c, &a, 1024));
+    pthread_barrier_init(&wave.both, NULL, 2);
+    CHECK_OK(&c, spot_workers_run(&c, &a, &w, 2, 1024, 2, open_by_worker, &wave));
+    pthread_barrier_destroy(&wave.both);
+    assert_int_equal(plans_in("next" DEVICE), 3);
+    spot_workers_close(&w);
+    spot_arena_close(&a);
+
+    CHECK_OK(&c, spot_conv_keep_in(&c, in_root("gone")));
+    CHECK_OK(&c, spot_conv_open(&c, &third, &train));
+    assert_int_equal(plans_in("gone"), -1);
+    assert_int_equal(seen.searched, 3);
+    assert_int_equal(seen.cannot, 0);
+    CHECK_OK(&c, spot_conv_keep_in(&c, ""));
+    assert_string_equal(spot_conv_kept_in(&c), "");
+    spot_device_close(&c);
 }
 
 /* Six plans are tried for each pass. Arrays and one workspace are taken for all of them: to take and give back a workspace for

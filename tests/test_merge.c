@@ -446,6 +446,53 @@ TEST_WITH(pictures_and_values_follow, set_up, tear_down)
     CHECK_CONFIG_FREE(cfg);
 }
 
+static int warned;
+
+static void count_warnings(void *user, spot_log_level level, const char *text)
+{
+    (void)user;
+    warned += level == SPOT_LOG_WARN && strstr(text, "convolved otherwise") != NULL;
+}
+
+/* What a run on GPUs convolves with: the first directory decides, and one with other plans is named. */
+TEST_WITH(plans_follow, set_up, tear_down)
+{
+    const spot_merge_options o = { .partial = true };
+    spot_ctx c = check_ctx(1);
+    spot_config *cfg = shards_config(&c, 2);
+    const char *dirs[] = { in("a"), in("b") };
+    spot_merge_report r;
+
+    c.on_log = count_warnings;
+    for (int k = 0; k < 2; k++) {
+        shards_begin(&c, dirs[k], cfg);
+        put(&c, cfg, k ? "b" : "a", k, k);
+    }
+    CHECK_OK(&c, spot_merge(&c, dirs, 2, in("none"), &o, &r));
+    free(r.ec);
+    shell("! test -e none/plans && for i in a b; do mkdir -p $i/plans/GPU; done &&"
+          " printf 'one\\nplain 4\\ndigest 1\\nof a\\n' > a/plans/GPU/one.plan &&"
+          " printf 'one\\nplain 4\\ndigest 1\\nof b\\n' > b/plans/GPU/one.plan &&"
+          " printf 'two\\nplain 4\\ndigest 1\\nof b\\n' > b/plans/GPU/two.plan &&"
+          " touch secret a/plans/GPU/.search b/plans/GPU/two.plan.n1-7-0.tmp b/plans/GPU/notes &&"
+          " ln -s ../../../secret b/plans/GPU/three.plan && mkdir out.side && touch out.side/four.plan &&"
+          " ln -s ../../out.side b/plans/linked");
+    CHECK_OK(&c, spot_merge(&c, dirs, 2, in("all"), &o, &r));
+    free(r.ec);
+    shell("ls -A all/plans all/plans/GPU > listed && printf 'all/plans:\\nGPU\\n\\nall/plans/GPU:\\none.plan\\ntwo.plan\\n' |"
+          " cmp - listed && cmp a/plans/GPU/one.plan all/plans/GPU/one.plan && cmp b/plans/GPU/two.plan all/plans/GPU/two.plan");
+    assert_int_equal(warned, 0);
+    shell("sed 's/plain 4/plain 5/' a/plans/GPU/one.plan > b/plans/GPU/one.plan");
+    CHECK_OK(&c, spot_merge(&c, dirs, 2, in("all"), &o, &r));
+    free(r.ec);
+    assert_int_equal(warned, 1);
+    shell("cmp a/plans/GPU/one.plan all/plans/GPU/one.plan && rm -r all/plans && ln -s ../out.side all/plans");
+    CHECK_FAILS(&c, spot_merge(&c, dirs, 2, in("all"), &o, &r), SPOT_INPUT, "run.link: all/plans");
+    free(r.ec);
+    shell("test $(ls out.side) = four.plan");
+    CHECK_CONFIG_FREE(cfg);
+}
+
 /* Between file systems links become copies. */
 TEST_WITH(files_are_copied_where_links_cannot_be, set_up, tear_down)
 {

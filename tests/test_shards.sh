@@ -59,6 +59,11 @@ JOB_COMPLETION_INDEX=0 A_ID=0                    | --shard auto/3   | 2 |
                                                  | --shard auto     | 2 |
 END
 
+# --- On a device the run's own folder has cuDNN's plans, which all its shards take; on the CPU there is none.
+[ ! -e "$dir/whole/plans" ] || fail "a run on the CPU has plans"
+SPOT_PLUGIN_DIR=$build/emulator SPOT_EMULATOR=identity sweep "$dir/device" --device cuda --max-seconds 1
+[ -d "$dir/device/plans" ] || fail "a run on a device has no folder for plans: $(cat "$dir/err")"
+
 # --- Two shards of a run that share its ECs and a base model: one trains it, a killed one leaves its ECs to the other.
 sed 's/^model: *{/&base: {images: 64, epochs: 1}, /' "$dir/tiny.yaml" >"$dir/based.yaml"
 "$spotter" sweep "$dir/based.yaml" --no-pictures --threads 1 --out "$dir/sole" >"$dir/out" 2>&1 </dev/null || fail "$(cat "$dir/out")"

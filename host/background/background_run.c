@@ -148,6 +148,7 @@ static spot_status open_run(spot_ctx *c, run *v, const variant_place *p)
     SPOT_TRY(spot_store_folder(c, &v->store, "suites"));
     SPOT_TRY(spot_store_folder(c, &v->store, "responses"));
     SPOT_TRY(spot_store_open_to_read(c, &v->shared, p->shared));
+    SPOT_TRY(spot_store_plans(c, &v->shared));
     SPOT_TRY(spot_store_folder(c, &v->store, "programs"));
     if (*p->known) SPOT_TRY(spot_kept_copy(c, p->dir, p->known));
     SPOT_TRY(spot_suite_encoders_know(c, &v->encoders, p->dir));

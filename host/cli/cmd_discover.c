@@ -22,6 +22,7 @@
 #include "discover/search/search.h"
 #include "formats/picture.h"
 #include "spotter/report.h"
+#include "store/store.h"
 #include "study/kept_encoder.h"
 
 enum { MOST_SEEDS = 64, PATH = 1200 };
@@ -524,12 +525,24 @@ static spot_status search_subject(spot_ctx *c, discover_flags *o, spot_config *c
     return how;
 }
 
+/* A network looks at the pictures before the search opens the folder, and its convolutions are the run's, too. */
+static spot_status open_plans(spot_ctx *c, const discover_flags *o)
+{
+    spot_store store;
+
+    if (!c->device || !(o->files.model || o->files.embed)) return SPOT_OK;
+    SPOT_TRY(spot_store_open_to_read(c, &store, o->study.place.out));
+    SPOT_TRY(spot_folder_make(c, store.dir));
+    return spot_store_plans(c, &store);
+}
+
 static spot_status search_with(spot_ctx *c, discover_flags *o, spot_config *cfg)
 {
     spot_describer describer = { .files = &o->describe };
     spot_status how;
 
     SPOT_TRY(check_folder(c, o));
+    SPOT_TRY(open_plans(c, o));
     SPOT_TRY(cli_encoder_options(c, &o->encoder, "embed-"));
     o->encoder.o.resize = o->files.resize;
     o->encoder.o.crop = o->files.crop;

@@ -195,7 +195,7 @@ static void print_shares(spot_ctx *c, const plan_flags *o, const spot_config *cf
     else         printf("on one machine give each --threads %d\n", c->threads > n ? c->threads / n : 1);
     if (o->gpus && !c->device) printf("        plan on a machine with such GPUs says what each needs of a GPU's memory\n");
     if (cfg->model.base.images) printf("        one trains the base model, and the others wait for its file\n");
-    if (c->device) printf("        one times cuDNN's ways to convolve, and the others take what it keeps\n");
+    if (c->device) printf("        one times cuDNN's ways to convolve, and the others take what it keeps in DIR/plans\n");
     if (isfinite(cost->seconds))
         printf("        about %s, where each is as fast as this one\n",
                cli_duration(time, cost->start + (cost->seconds - cost->start) / (o->gpus ? n : 1)));

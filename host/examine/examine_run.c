@@ -398,6 +398,7 @@ static spot_status open_run(spot_ctx *c, run *v)
     v->why = calloc(SPOT_MAX_EXAMINED_MODELS, sizeof *v->why);
     if (!v->subject || !v->program || !v->why) return spot_fail(c, SPOT_NOMEM, "no memory for a run");
     SPOT_TRY(spot_store_open(c, &v->store, v->options->place.out));
+    SPOT_TRY(spot_store_plans(c, &v->store));
     SPOT_TRY(spot_store_folder(c, &v->store, "programs"));
     SPOT_TRY(spot_store_folder(c, &v->store, "models"));
     SPOT_TRY(spot_store_folder(c, &v->store, "maps"));

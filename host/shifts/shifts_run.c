@@ -173,6 +173,7 @@ static spot_status open_run(spot_ctx *c, run *v, const char *out)
     SPOT_TRY(spot_shift_encoding_open(c, &v->v.encoding, cfg, &v->v.classes, &v->store, &v->v.progress));
     SPOT_TRY(spot_shift_truth_open(c, &v->v.truth, cfg));
     SPOT_TRY(spot_store_open(c, &v->store, out));
+    SPOT_TRY(spot_store_plans(c, &v->store));
     return spot_store_folder(c, &v->store, "similarities");
 }
 

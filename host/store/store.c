@@ -15,6 +15,7 @@
 #include <xxhash.h>
 
 #include "base/file.h"
+#include "net/conv.h"
 #include "store/store.h"
 
 typedef struct { char magic[8]; uint64_t length, checksum; } frame;
@@ -139,6 +140,17 @@ spot_status spot_store_folder(spot_ctx *c, const spot_store *s, const char *name
     SPOT_TRY(make_own_folder(c, path, !s->brief));
     tidy_folder(AT_FDCWD, path, O_NOFOLLOW, SUBFOLDERS | (s->brief ? 0 : DURABLE));
     return SPOT_OK;
+}
+
+spot_status spot_store_plans(spot_ctx *c, const spot_store *s)
+{
+    char path[PATH];
+
+    if (!c->device) return SPOT_OK;
+    SPOT_TRY(spot_store_folder(c, s, "plans"));
+    snprintf(path, sizeof path, "%s/plans", s->dir);
+    spot_folder_tidy(path);
+    return spot_conv_keep_in(c, path);
 }
 
 spot_status spot_store_open_to_read(spot_ctx *c, spot_store *s, const char *dir)

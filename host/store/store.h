@@ -6,6 +6,7 @@
  *     DIR/pictures/000/ec-000012-0-<method>.png
  *     DIR/logs/<I>-of-<N>-<host>-<pid>.jsonl   one file per process of shard I of N; no two processes share a file
  *     DIR/claims/ec-000012       units that living processes compute, where shards share units (study/unit_claim.h)
+ *     DIR/plans/<GPU>-cudnn-<version>/<convolution>.plan   what all processes of a run on GPUs convolve with
  *     DIR/results.sqlite         derived from the segments at any time
  *
  * The name of a value is a hash of its settings, the key of its source, and the version of the numbers. A file is written
@@ -38,6 +39,9 @@ spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir);
  * syncs it with its subfolders, since who wrote there may have been killed before that. A study opens its folders before it
  * looks for files in them. */
 spot_status spot_store_folder(spot_ctx *c, const spot_store *s, const char *name);
+/* Of a run on a GPU, the folder `plans`, from which c's convolutions take cuDNN's plans from now on (net/conv.h): all processes
+ * of the run round alike. Nothing on the CPU. Call it before the first network is opened. */
+spot_status spot_store_plans(spot_ctx *c, const spot_store *s);
 /* Opens it for reading: makes and removes nothing. */
 spot_status spot_store_open_to_read(spot_ctx *c, spot_store *s, const char *dir);
 /* Opens a store that has only the cache, brief. */

@@ -265,6 +265,7 @@ static spot_status merge_all(merge *m)
     SPOT_TRY(write_config(m->c, &m->plan));
     SPOT_TRY(merge_units(m));
     if (m->o->cache) SPOT_TRY(spot_merge_cache(m->c, &m->plan));
+    SPOT_TRY(spot_merge_plans(m->c, &m->plan));
     if (y->derive) SPOT_TRY(y->derive(m->c, m->plan.out, m->plan.key));
     check_makers(m);
     count_units(m->r);

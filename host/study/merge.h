@@ -34,4 +34,7 @@ void        spot_merge_plan_free(spot_merge_plan *p);
 /* merge_cache.c: links into out the stage values of the sources that it lacks. */
 spot_status spot_merge_cache(spot_ctx *c, const spot_merge_plan *p);
 
+/* merge_convolutions.c: links into out the plans of cuDNN that it lacks, and warns of a source whose plans are others. */
+spot_status spot_merge_plans(spot_ctx *c, const spot_merge_plan *p);
+
 #endif

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "core/ops.h"
+#include "net/conv.h"
 
 enum { LOOK_EVERY = 20 * 1000 * 1000 };      /* nanoseconds between looks at the stop request */
 
@@ -71,6 +72,7 @@ static spot_status open_context(pool *w, spot_ctx *c)
     if (share < 1) share = 1;
     if (c->ops) c->threads = share;
     else        s = spot_ctx_open(c, w->owner->ops->name, share);
+    if (s == SPOT_OK) s = spot_conv_keep_in(c, spot_conv_kept_in(w->owner));
     if (s) spot_ctx_close(c);
     return s;
 }

@@ -209,6 +209,7 @@ static spot_status open_sweep(spot_ctx *c, sweep **new, const spot_config *cfg, 
     SPOT_TRY(check_ecs(c, cfg, o));
     SPOT_TRY(spot_work_check(c, &(spot_work){ .study = &spot_sweep_study, .place = o->place, .config = cfg }));
     SPOT_TRY(spot_store_open(c, &store, o->place.out));
+    SPOT_TRY(spot_store_plans(c, &store));
     v = *new = calloc(1, sizeof *v);
     if (!v) return spot_fail(c, SPOT_NOMEM, "no memory to plan a sweep of %d ECs", cfg->ecs);
     v->o = o;

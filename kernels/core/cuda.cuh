@@ -42,6 +42,8 @@ typedef struct {
     unsigned *tickets;             /* (SPOT_TICKETS), 0 between kernels: how many blocks of a launch have finished */
     struct spot_cudnn *cudnn;      /* these two, and the plans made so far: opened by the first convolution, */
     struct spot_conv *convs;       /* closed by spot_conv_forget */
+    char *run_plans;               /* spot_conv_keep_in's folder; NULL: none */
+    int runs;                      /* how often it was another one */
     struct spot_cublas *cublas;    /* opened by the first product, closed by spot_cublas_forget */
     struct spot_products *products; /* opened by the first linear layer, closed by spot_products_forget */
     int poison;                    /* what an arena hands out is set to 0xFF */

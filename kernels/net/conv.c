@@ -292,6 +292,13 @@ uint64_t spot_conv_made_with(spot_ctx *c, const spot_conv *plan)
     return c->ops->conv->made_with ? c->ops->conv->made_with(c, plan) : 0;
 }
 
+spot_status spot_conv_keep_in(spot_ctx *c, const char *folder)
+{
+    return c->ops->conv->keep_in ? c->ops->conv->keep_in(c, folder) : SPOT_OK;
+}
+
+const char *spot_conv_kept_in(const spot_ctx *c) { return c->ops->conv->kept_in ? c->ops->conv->kept_in(c) : ""; }
+
 /* The rows must be whole pieces, and the plan made for the pass (able). */
 static spot_status check_call(spot_ctx *c, const char *op, const spot_conv *plan, int rows, bool able)
 {

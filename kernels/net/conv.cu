@@ -2,6 +2,7 @@
 #include "net/conv.cuh"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/stem.h"
 
@@ -25,8 +26,10 @@ void spot_conv_forget(spot_cuda *cuda)
         close_plans(p);
     }
     spot_cudnn_close(cuda->cudnn);
+    free(cuda->run_plans);
     cuda->convs = NULL;
     cuda->cudnn = NULL;
+    cuda->run_plans = NULL;
 }
 
 static layer layer_of(const spot_conv_shape *s)
@@ -53,7 +56,7 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
         return spot_fail(c, SPOT_UNSUPPORTED, "{conv.odd_size} conv: an image of %d pixels a side by stride %d; CUDA takes "
                          "blocks of 2 x 2, and stride 1 in inference", s->size, s->stride);
     for (p = cuda->convs; p; p = p->next)
-        if (same_shape(&p->s, s)) {
+        if (p->run == cuda->runs && same_shape(&p->s, s)) {
             *plan = p;
             return SPOT_OK;
         }
@@ -61,6 +64,7 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
     if (!p) return spot_fail(c, SPOT_NOMEM, "no memory for the plan of a convolution");
     p->s = *s;
     p->l = layer_of(s);
+    p->run = cuda->runs;
     for (int pass = 0; pass < SPOT_PASSES && !status; pass++) {
         if (!spot_conv_has_pass(s, pass)) continue;
         status = spot_conv_choose(c, p, pass);
@@ -91,6 +95,27 @@ static uint64_t made_with_cuda(spot_ctx *c, const spot_conv *plan)
 
     for (const spot_conv *p = spot_cuda_of(c)->convs; p; p = p->next) sum += !plan || p == plan ? p->made_with : 0;
     return sum;
+}
+
+static const char *kept_in_cuda(const spot_ctx *c)
+{
+    const char *folder = spot_cuda_of(c)->run_plans;
+
+    return folder ? folder : "";
+}
+
+static spot_status keep_in_cuda(spot_ctx *c, const char *folder)
+{
+    spot_cuda *cuda = spot_cuda_of(c);
+    char *own;
+
+    if (!strcmp(folder, kept_in_cuda(c))) return SPOT_OK;
+    own = *folder ? strdup(folder) : NULL;
+    if (*folder && !own) return spot_fail(c, SPOT_NOMEM, "no memory for the name of %s", folder);
+    free(cuda->run_plans);
+    cuda->run_plans = own;
+    cuda->runs++;
+    return SPOT_OK;
 }
 
 /* -- the ops --------------------------------------------------------------------------------------------------------- */
@@ -201,7 +226,8 @@ static spot_status backward_weights_cuda(spot_ctx *c, const spot_conv *p, float 
 
 extern const spot_conv_ops spot_conv_cuda = {
     .stem = SPOT_STEM, .apart = true, .onto = true, .open = open_cuda, .close = close_cuda, .scratch = scratch_cuda,
-    .packed = packed_cuda, .made_with = made_with_cuda, .planes = planes_cuda, .pack = spot_conv_pack_cuda,
-    .unpack = spot_conv_unpack_cuda, .copy_parts = spot_conv_copy_parts_cuda, .forward = forward_cuda,
-    .backward_data = backward_data_cuda, .backward_weights = backward_weights_cuda,
+    .packed = packed_cuda, .made_with = made_with_cuda, .keep_in = keep_in_cuda, .kept_in = kept_in_cuda,
+    .planes = planes_cuda, .pack = spot_conv_pack_cuda, .unpack = spot_conv_unpack_cuda,
+    .copy_parts = spot_conv_copy_parts_cuda, .forward = forward_cuda, .backward_data = backward_data_cuda,
+    .backward_weights = backward_weights_cuda,
 };

@@ -22,6 +22,7 @@ struct spot_conv {
     uint64_t made_with;         /* a hash of the plans */
     spot_cudnn_plan *plan[SPOT_PASSES];
     spot_conv *next;            /* of the plans that this device keeps */
+    int run;                    /* spot_cuda.runs when it was opened: a plan does not serve another run */
 };
 
 static inline unsigned blocks_for(size_t numbers) { return (unsigned)((numbers + THREADS - 1) / THREADS); }
@@ -68,23 +69,27 @@ typedef struct {
     unsigned digest;
 } spot_stored;
 
+/* The places where choices are kept, 1 or 2: place 0 decides, place 1 is asked where it has none (conv_stored.cu). */
+int spot_stored_places(const spot_ctx *c);
+
 /* Reads the choice for a task on c's device with this version of cuDNN. A file that begins as ours and is damaged is removed;
  * one that does not begin so is foreign and stays. The log has either. */
 typedef enum { SPOT_STORED_NONE, SPOT_STORED_READ, SPOT_STORED_FOREIGN } spot_stored_found;
-spot_stored_found spot_stored_read(spot_ctx *c, const spot_conv_task *t, size_t version, spot_stored *s);
+spot_stored_found spot_stored_read(spot_ctx *c, const spot_conv_task *t, size_t version, int place, spot_stored *s);
 
-/* Makes the folder; false, with the reason in the log, where choices cannot be kept. */
-bool spot_stored_can(spot_ctx *c, size_t version);
+/* Makes the folder; false, with errno, where choices cannot be kept. */
+bool spot_stored_can(spot_ctx *c, size_t version, int place);
 
 /* One process of all that keep choices there searches at a time. *held: another one does. *lock: for unlock; -1 then, and
  * where the file system has no locks. A lock ends with its process. */
-void spot_stored_lock(const spot_ctx *c, size_t version, int *lock, bool *held);
+void spot_stored_lock(const spot_ctx *c, size_t version, int place, int *lock, bool *held);
 void spot_stored_unlock(int lock);
 
 /* Keeps a choice with a remark for people. The first writer wins: of processes that search at the same time all must take the
- * choice that is in the file afterwards. replace: overwrites a bad one. False, with the reason in the log, on failure. */
-bool spot_stored_write(spot_ctx *c, const spot_conv_task *t, size_t version, const spot_stored *s, const char *remark,
-                       bool replace);
+ * choice that is in the file afterwards. replace: overwrites a bad one. False, with errno and the reason in the log, on
+ * failure. */
+bool spot_stored_write(spot_ctx *c, const spot_conv_task *t, size_t version, int place, const spot_stored *s,
+                       const char *remark, bool replace);
 
 spot_status spot_conv_launched(spot_ctx *c, int pass, const layer *l, spot_precision precision);
 

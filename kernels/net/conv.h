@@ -65,6 +65,8 @@ struct spot_conv_ops {
     size_t      (*scratch)(const spot_conv *plan);
     size_t      (*packed)(const spot_conv *plan);
     uint64_t    (*made_with)(spot_ctx *c, const spot_conv *plan);
+    spot_status (*keep_in)(spot_ctx *c, const char *folder);      /* NULL, as on the CPU: there is no choice to keep */
+    const char *(*kept_in)(const spot_ctx *c);
     spot_status (*planes)(spot_ctx *c, void *planes, const float *pixels, int live, int rows, int count,
                           spot_precision precision);
     spot_status (*pack)(spot_ctx *c, const spot_conv *plan, void *packed, const float *oihw);
@@ -96,6 +98,12 @@ size_t spot_conv_packed(spot_ctx *c, const spot_conv *plan);
 /* A hash of the library's kernels that a plan uses; plan NULL: the sum for all plans that c has opened so far. Equal hashes
  * mean equal rounding. 0 where there is no choice, as on the CPU. */
 uint64_t spot_conv_made_with(spot_ctx *c, const spot_conv *plan);
+
+/* The folder of a run, which is there, for the library's choice of kernels: plans that c opens from now on take what is kept
+ * there, and what they choose is kept there, so that all processes of the run round alike (conv_stored.cu). "": no run's.
+ * kept_in: the folder; "" for none, as on the CPU, where keep_in does nothing. */
+spot_status spot_conv_keep_in(spot_ctx *c, const char *folder);
+const char *spot_conv_kept_in(const spot_ctx *c);
 
 /* pixels (live, count, 3) -> the input of a plan with 3 channels. Its rows from `live` on become 0. */
 spot_status spot_conv_planes(spot_ctx *c, void *planes, const float *pixels, int live, int rows, int count,

@@ -3,16 +3,19 @@
  * All proposals of the heuristics are tried (conv_trial.cu). A plan is right if it is deterministic and precise enough
  * (conv_cudnn.cuh), agrees with the naive kernel, and gives the same bits twice. Right plans are timed, and the fastest is
  * taken. Close timings would change the choice, and so the bits, from run to run. So it is kept in a file (conv_stored.cu);
- * later runs take it from found and check that it gives the bits of its trial again. SPOT_PLANS=heuristic in the environment
+ * later runs take it from there and check that it gives the bits of its trial again. SPOT_PLANS=heuristic in the environment
  * times nothing, reads and writes no file and takes the first right plan. The same happens where no file can be kept.
  *
- * Where processes share that folder, one of them searches a task's plan, and the others wait for its file.
+ * Where processes share that folder, one of them searches a task's plan, and the others wait for its file. A run keeps its
+ * plans in its own folder: those of the user's folder, or else new ones, are copied to it. So processes that share only the
+ * run round alike, too.
  *
  * An engine with a note that this build does not know, as of a newer cuDNN, is tried where no other is right: its numbers
  * decide. A search ends after SPOT_PLANS_SECONDS (20) once a right plan is found, and between two plans when a stop is asked
  * for. */
 #include "net/conv_trial.cuh"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -25,6 +28,7 @@ typedef struct {
     spot_stored as;            /* its choice; a digest of the bits that it gives */
     spot_cudnn_plan *plan;     /* NULL: of no use */
     float ms;                  /* INFINITY: not timed */
+    bool kept;                 /* in a file, so that others take it, too */
 } candidate;
 
 static void drop(candidate *k)
@@ -141,31 +145,25 @@ static spot_status search_plan(spot_ctx *c, spot_trial *t, bool timed, candidate
 /* The kept plan, if it can be made again and still gives its bits; else k->plan is NULL. */
 static spot_status take_kept(spot_ctx *c, spot_trial *t, const spot_stored *kept, candidate *k)
 {
-    *k = { .as = *kept, .ms = INFINITY };
+    *k = { .as = *kept, .ms = INFINITY, .kept = true };
     k->as.choice.unknown = true;
     SPOT_TRY(try_candidate(c, t, k, check_kept, 0));
     if (!k->plan) spot_log(c, SPOT_LOG_WARN, "%s: the plan that was kept is of no use any more", t->task.words);
     return SPOT_OK;
 }
 
-/* Keeps the plan that was found. Of processes that search at the same time all must compute with the plan that was kept first:
- * k becomes that one. k->plan is NULL where nothing could be kept, since timings of several processes may differ. replace:
- * found is a kept plan of no use. */
-static spot_status keep_found(spot_ctx *c, spot_trial *t, candidate *k, const tally *n, bool replace)
+/* Keeps the plan that was found, or that another place has. Of processes that search at the same time all must compute with the
+ * plan that was kept first: k becomes that one. k->kept stays false where nothing could be kept. replace: found is a kept plan
+ * of no use. */
+static spot_status keep_found(spot_ctx *c, spot_trial *t, int place, candidate *k, const char *remark, bool replace)
 {
     size_t version = spot_cudnn_version(t->lib);
-    char remark[128];
     spot_stored first;
     candidate other;
 
-    snprintf(remark, sizeof remark, "%d proposed, %d right, %.4f ms%s", n->proposed, n->right, k->ms,
-             spot_cudnn_plan_tensor_cores(k->plan) ? ", tensor cores" : "");
-    spot_log(c, SPOT_LOG_DEBUG, "%s: %s by cuDNN's %s", t->task.words, remark, k->as.choice.words);
-    if (!spot_stored_write(c, &t->task, version, &k->as, remark, replace)
-        || spot_stored_read(c, &t->task, version, &first) != SPOT_STORED_READ) {
-        drop(k);
-        return SPOT_OK;
-    }
+    if (!spot_stored_write(c, &t->task, version, place, &k->as, remark, replace)
+        || spot_stored_read(c, &t->task, version, place, &first) != SPOT_STORED_READ) return SPOT_OK;
+    k->kept = true;
     if (!strcmp(first.choice.words, k->as.choice.words)) return SPOT_OK;
     SPOT_TRY(take_kept(c, t, &first, &other));
     if (!other.plan) return SPOT_OK;
@@ -175,32 +173,32 @@ static spot_status keep_found(spot_ctx *c, spot_trial *t, candidate *k, const ta
 }
 
 /* Takes the plan that is kept, if there is one and it is of use. */
-static spot_status take_stored(spot_ctx *c, spot_trial *t, candidate *k, spot_stored_found *found, spot_stored *kept)
+static spot_status take_stored(spot_ctx *c, spot_trial *t, int place, candidate *k, spot_stored_found *found, spot_stored *kept)
 {
-    *found = spot_stored_read(c, &t->task, spot_cudnn_version(t->lib), kept);
+    *found = spot_stored_read(c, &t->task, spot_cudnn_version(t->lib), place, kept);
     return *found == SPOT_STORED_READ ? take_kept(c, t, kept, k) : SPOT_OK;
 }
 
 /* Whether another process has kept a plan since `old` was read, which was none or of no use. */
-static bool is_newer(spot_ctx *c, const spot_trial *t, spot_stored_found found, const spot_stored *old)
+static bool is_newer(spot_ctx *c, const spot_trial *t, int place, spot_stored_found found, const spot_stored *old)
 {
     spot_stored s;
 
-    if (spot_stored_read(c, &t->task, spot_cudnn_version(t->lib), &s) != SPOT_STORED_READ) return false;
+    if (spot_stored_read(c, &t->task, spot_cudnn_version(t->lib), place, &s) != SPOT_STORED_READ) return false;
     return found != SPOT_STORED_READ || s.digest != old->digest || strcmp(s.choice.words, old->choice.words);
 }
 
 /* Waits while another process searches, until it has kept a plan for this task: *newer. One that takes ten times as long as a
  * search may, as a stopped one does, is no longer waited for. */
-static spot_status wait_for_search(spot_ctx *c, const spot_trial *t, spot_stored_found found, const spot_stored *old, int *lock,
-                                   bool *newer)
+static spot_status wait_for_search(spot_ctx *c, const spot_trial *t, int place, spot_stored_found found,
+                                   const spot_stored *old, int *lock, bool *newer)
 {
     const double end = now() + 10 * seconds_of_search();
     const struct timespec pause = { .tv_nsec = 20000000 };
 
     for (bool said = false, held = true; held; said = true) {
-        spot_stored_lock(c, spot_cudnn_version(t->lib), lock, &held);
-        if ((*newer = is_newer(c, t, found, old))) return SPOT_OK;
+        spot_stored_lock(c, spot_cudnn_version(t->lib), place, lock, &held);
+        if ((*newer = is_newer(c, t, place, found, old))) return SPOT_OK;
         if (held && !said)
             spot_log(c, SPOT_LOG_INFO, "another process times cuDNN's ways to convolve; this one waits for what it keeps");
         if (held && now() > end) {
@@ -214,40 +212,69 @@ static spot_status wait_for_search(spot_ctx *c, const spot_trial *t, spot_stored
     return SPOT_OK;
 }
 
-/* Times all proposals and keeps the fastest, or takes what another process has kept meanwhile. k->plan stays NULL where nothing
- * is right: *none, or could be kept. */
-static spot_status search_and_keep(spot_ctx *c, spot_trial *t, candidate *k, spot_stored_found found, spot_stored *kept,
-                                   bool *none)
+/* Why no plan is kept: no proposal is right, or errno; errno 0: a foreign file is in the way. */
+typedef struct { bool none; int error; } unkept;
+
+/* Times all proposals. remark: for the file. */
+static spot_status search_timed(spot_ctx *c, spot_trial *t, candidate *k, char *remark, size_t size)
 {
+    tally n;
+
+    SPOT_TRY(search_plan(c, t, true, k, &n));
+    if (!k->plan) return SPOT_OK;
+    snprintf(remark, size, "%d proposed, %d right, %.4f ms%s", n.proposed, n.right, k->ms,
+             spot_cudnn_plan_tensor_cores(k->plan) ? ", tensor cores" : "");
+    spot_log(c, SPOT_LOG_DEBUG, "%s: %s by cuDNN's %s", t->task.words, remark, k->as.choice.words);
+    return SPOT_OK;
+}
+
+/* Takes the plan that is kept at this place, or meanwhile by another process. Else takes that of the next place, or times all
+ * proposals, and keeps it here. k->plan stays NULL where nothing is right, or a foreign file is here; k->kept stays false where
+ * nothing could be kept. */
+static spot_status obtain(spot_ctx *c, spot_trial *t, int place, candidate *k, unkept *why)
+{
+    const bool last = place + 1 == spot_stored_places(c);
+    char remark[128] = "kept before, for all runs";
+    spot_stored_found found;
+    spot_stored kept;
     bool newer = false;
     int lock = -1;
-    tally n;
-    spot_status s = wait_for_search(c, t, found, kept, &lock, &newer);
+    spot_status s;
 
-    if (!s && newer) s = take_stored(c, t, k, &found, kept);
+    SPOT_TRY(take_stored(c, t, place, k, &found, &kept));
+    if (k->plan || found == SPOT_STORED_FOREIGN) return SPOT_OK;
+    if (!spot_stored_can(c, spot_cudnn_version(t->lib), place)) {
+        why->error = errno;
+        return last ? SPOT_OK : obtain(c, t, place + 1, k, why);
+    }
+    s = wait_for_search(c, t, place, found, &kept, &lock, &newer);
+    if (!s && newer) s = take_stored(c, t, place, k, &found, &kept);
     if (!s && !k->plan) {
-        s = search_plan(c, t, true, k, &n);
-        *none = !k->plan;
-        if (!s && k->plan) s = keep_found(c, t, k, &n, found == SPOT_STORED_READ);
+        if (!last) s = obtain(c, t, place + 1, k, why);
+        if (!s && !k->plan && !why->none) {
+            s = search_timed(c, t, k, remark, sizeof remark);
+            why->none = !k->plan;
+        }
+        if (!s && k->plan) s = keep_found(c, t, place, k, remark, found == SPOT_STORED_READ);
+        if (!s && k->plan && !k->kept) why->error = errno;
     }
     spot_stored_unlock(lock);
     return s;
 }
 
-/* Takes the kept plan; else times all proposals and keeps the fastest; where nothing can be kept, takes the first. */
+/* Takes the kept plan, or the fastest, which is then kept; where nothing can be kept the first, because the timings of several
+ * processes may differ. */
 static spot_status choose_plan(spot_ctx *c, spot_trial *t, candidate *k)
 {
-    spot_stored kept;
-    spot_stored_found found;
-    bool none = false;
+    unkept why = { false, 0 };
     tally n;
 
-    SPOT_TRY(take_stored(c, t, k, &found, &kept));
-    if (k->plan) return SPOT_OK;
-    if (found != SPOT_STORED_FOREIGN && spot_stored_can(c, spot_cudnn_version(t->lib))) {
-        SPOT_TRY(search_and_keep(c, t, k, found, &kept, &none));
-        if (k->plan || none) return SPOT_OK;
-    }
+    SPOT_TRY(obtain(c, t, 0, k, &why));
+    if (why.none || (k->plan && k->kept)) return SPOT_OK;
+    if (why.error)
+        spot_log(c, SPOT_LOG_WARN, "plans of convolutions cannot be kept (%s), so the first right one is taken, not the "
+                 "fastest; set SPOT_PLAN_DIR to a folder that can be written to", strerror(why.error));
+    drop(k);
     return search_plan(c, t, false, k, &n);
 }
 

@@ -232,6 +232,7 @@ static spot_status open_folder(spot_ctx *c, const search_run *v, const spot_disc
         unlink(path);
     }
     SPOT_TRY(spot_store_open_cache(c, &store, at->place.out));
+    SPOT_TRY(spot_store_plans(c, &store));
     SPOT_TRY(spot_store_folder(c, &store, "segments"));
     return spot_store_folder(c, &store, "logs");
 }
