@@ -137,6 +137,29 @@ TEST(words_do_not_depend_on_threads)
     close_wordy(&w);
 }
 
+/* Of several wrong rows or phrases the first is named, by whatever thread it was found. */
+TEST(the_first_wrong_row_is_named)
+{
+    spot_word word[3 * KEPT];
+    int kept[3];
+    wordy w;
+
+    open_wordy(&w);
+    for (int threads = 1; threads <= 5; threads += 4) {
+        spot_ctx c = check_ctx(threads);
+        float *const row = w.text + 7 * D, *const last = w.text + (PHRASES - 1) * D;
+        memset(row, 0, D * sizeof *row), memset(last, 0, D * sizeof *last);
+        CHECK_FAILS(&c, spot_words_find(&c, word, kept, &w.p), SPOT_INPUT, "describe.phrase: phrase 7");
+    }
+    w.feature[3 * D] = NAN;
+    w.feature[80 * D] = NAN;
+    for (int threads = 1; threads <= 5; threads += 4) {
+        spot_ctx c = check_ctx(threads);
+        CHECK_FAILS(&c, spot_words_find(&c, word, kept, &w.p), SPOT_INPUT, "describe.row: row 3");
+    }
+    close_wordy(&w);
+}
+
 /* All 210 groups of 4 of 10 rows, against the rate at which random ones reach a score; and the same for 6 of 10, which is
  * computed from the rest. */
 TEST(p_is_the_share_of_all_groups)

@@ -16,8 +16,9 @@
 #include "net/similar.h"
 #include "spotter/describe.h"
 
-/* ROUNDS: of a call of the op. WORDS and NUMBERS: words whose products with all rows wait for their AUC, and these products. */
-enum { ROUNDS = 64, WORDS = 64, NUMBERS = 16 << 20 };
+/* ROUNDS: of a call of the op. WORDS and NUMBERS: words whose products with all rows wait for their AUC, and these products.
+ * LINE: numbers of a line of the cache. */
+enum { ROUNDS = 64, WORDS = 64, NUMBERS = 16 << 20, LINE = 16 };
 
 static const double TIE = 1e-6;        /* scores as close as this, times the length of the difference and 0.1, are equal */
 
@@ -90,24 +91,49 @@ static bool take_unit(float *out, const float *x, int d)
     return scale > 0;
 }
 
+/* Returns the first of n rows without a direction; n: all have one. */
+static int take_units(const wording *w, float *out, const float *x, int n)
+{
+    const size_t d = (size_t)w->p->d;
+    int first = n;
+
+#pragma omp parallel for num_threads(w->c->threads) schedule(static) reduction(min : first)
+    for (int i = 0; i < n; i++)
+        if (!take_unit(out + i * d, x + i * d, w->p->d) && i < first) first = i;
+    return first;
+}
+
+/* A column's sum has the order of the rows, whatever thread makes it. */
+static void take_mean(wording *w)
+{
+    const spot_words_problem *p = w->p;
+    const int d = p->d, share = (d / w->c->threads / LINE + 1) * LINE;
+
+#pragma omp parallel for num_threads(w->c->threads) schedule(static)
+    for (int from = 0; from < d; from += share) {
+        const int to = d - from < share ? d : from + share;
+        for (int k = from; k < to; k++) w->mean[k] = 0;
+        for (int i = 0; i < p->n; i++)
+            for (int k = from; k < to; k++) w->mean[k] += w->x[(size_t)i * (size_t)d + (size_t)k];
+        for (int k = from; k < to; k++) w->mean[k] /= p->n;
+    }
+}
+
 static spot_status take_features(wording *w)
 {
     const spot_words_problem *p = w->p;
     const size_t d = (size_t)p->d;
+    int wrong = take_units(w, w->x, p->feature, p->n);
 
-    for (int i = 0; i < p->n; i++)
-        if (!take_unit(w->x + i * d, p->feature + i * d, p->d))
-            return spot_fail(w->c, SPOT_INPUT, "{describe.row} words: the features of row %d of the class have no direction: "
-                             "all are 0, or one is not finite", i);
-    for (int i = 0; i < p->phrases; i++) {
-        if (!take_unit(w->text + i * d, p->text + i * d, p->d))
-            return spot_fail(w->c, SPOT_INPUT, "{describe.phrase} words: the features of phrase %d, \"%.100s\", have no "
-                             "direction: all are 0, or one is not finite", i, p->phrase[i]);
-    }
-    memset(w->mean, 0, d * sizeof *w->mean);
-    for (int i = 0; i < p->n; i++)
-        for (size_t k = 0; k < d; k++) w->mean[k] += w->x[i * d + k];
-    for (size_t k = 0; k < d; k++) w->mean[k] /= p->n;
+    if (wrong < p->n)
+        return spot_fail(w->c, SPOT_INPUT, "{describe.row} words: the features of row %d of the class have no direction: "
+                         "all are 0, or one is not finite", wrong);
+    wrong = take_units(w, w->text, p->text, p->phrases);
+    if (wrong < p->phrases)
+        return spot_fail(w->c, SPOT_INPUT, "{describe.phrase} words: the features of phrase %d, \"%.100s\", have no "
+                         "direction: all are 0, or one is not finite", wrong, p->phrase[wrong]);
+    take_mean(w);
+#pragma omp parallel for num_threads(w->c->threads) schedule(static)
     for (int i = 0; i < p->n; i++)
         for (size_t k = 0; k < d; k++) w->x[i * d + k] = (float)(w->x[i * d + k] - w->mean[k]);
     return SPOT_OK;
