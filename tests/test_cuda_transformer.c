@@ -37,7 +37,7 @@ static const int attention_sizes[][SPOT_OP_SIZES] = {
 };
 
 static const int tokens_sizes[][SPOT_OP_SIZES] = {
-    FP32_AND_BF16(1, 5, 5, 8), FP32_AND_BF16(3, 11, 4, 33), FP32_AND_BF16(2, 14, 2, 48),
+    FP32_AND_BF16(1, 5, 5, 8), FP32_AND_BF16(3, 11, 4, 33), FP32_AND_BF16(2, 14, 2, 48), FP32_AND_BF16(2, 8, 4, 300),
 };
 
 /* -- what the kernels do not take ------------------------------------------------------------------------------------ */

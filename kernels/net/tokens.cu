@@ -5,9 +5,6 @@
 
 enum { THREADS = 256, ROWS = THREADS / SPOT_WARP };
 
-/* The number that a thread owns. */
-static __device__ size_t own() { return (size_t)blockIdx.x * THREADS + threadIdx.x; }
-
 /* grid (patches of all pictures): a patch to a block, so that only the picture and the place of the patch need large numbers */
 template <typename T>
 static __global__ void __launch_bounds__(THREADS) patches_kernel(T *row, const uint8_t *rgb, spot_patches p)
@@ -62,17 +59,17 @@ static __global__ void __launch_bounds__(THREADS) unit_kernel(float *x, int n, i
     for (int i = lane; i < width; i += SPOT_WARP) row[i] *= scale;
 }
 
-/* grid (ceil(n width / 256)): a column of a picture to a thread, whose sum goes by tokens, as the CPU's */
+/* grid (n pieces): 256 columns of a picture to a block, a column to a thread, whose sum goes by tokens, as the CPU's */
 template <typename T>
-static __global__ void __launch_bounds__(THREADS) mean_kernel(T *y, const float *x, spot_token_mean m, size_t numbers)
+static __global__ void __launch_bounds__(THREADS) mean_kernel(T *y, const float *x, spot_token_mean m, int pieces)
 {
-    const size_t e = own();
-    const float *at = x + (e / m.width * m.each + m.first) * m.width + e % m.width;
+    const int picture = blockIdx.x / pieces, i = blockIdx.x % pieces * THREADS + threadIdx.x;
+    const float *at = x + ((size_t)picture * m.each + m.first) * m.width + i;
     double sum = 0;
 
-    if (e >= numbers) return;
+    if (i >= m.width) return;
     for (int t = m.first; t < m.last; t++, at += m.width) sum += (double)*at;
-    spot_round(y + e / m.width * m.pitch + e % m.width, (float)(sum / (m.last - m.first)));
+    spot_round(y + (size_t)picture * m.pitch + i, (float)(sum / (m.last - m.first)));
 }
 
 /* -- launchers -------------------------------------------------------------------------------------------------------- */
@@ -124,14 +121,14 @@ static spot_status unit_cuda(spot_ctx *c, float *x, int n, int width)
 
 static spot_status mean_cuda(spot_ctx *c, void *y, const float *x, const spot_token_mean *m)
 {
-    const size_t numbers = (size_t)m->n * m->width;
-    const dim3 grid(spot_blocks(numbers, THREADS));
+    const int pieces = spot_blocks(m->width, THREADS);
+    const dim3 grid((unsigned)m->n * pieces);
 
     SPOT_TRY(spot_cuda_needs_all(c, "tokens.mean", { { y, "y" }, { x, "x" } }));
     if (m->precision == SPOT_BF16)
-        SPOT_LAUNCH(mean_kernel<spot_bf16>, grid, THREADS, 0, spot_cuda_stream(c), (spot_bf16 *)y, x, *m, numbers);
+        SPOT_LAUNCH(mean_kernel<spot_bf16>, grid, THREADS, 0, spot_cuda_stream(c), (spot_bf16 *)y, x, *m, pieces);
     else
-        SPOT_LAUNCH(mean_kernel<float>, grid, THREADS, 0, spot_cuda_stream(c), (float *)y, x, *m, numbers);
+        SPOT_LAUNCH(mean_kernel<float>, grid, THREADS, 0, spot_cuda_stream(c), (float *)y, x, *m, pieces);
     return spot_cuda_launched(c, "tokens.mean of %d pictures of %d tokens", m->n, m->each);
 }
 
