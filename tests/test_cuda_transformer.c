@@ -21,9 +21,11 @@ static const int linear_sizes[][SPOT_OP_SIZES] = {
     { 4100, 1, 2, SPOT_OP_BIAS | SPOT_OP_NARROW, QUICK, SPOT_BF16 },  /* more rows than wait in scratch for their activation */
 };
 
+/* Rows that fit into the registers of their lanes, by one number and not: 768 and 1,024 numbers. */
 static const int layernorm_sizes[][SPOT_OP_SIZES] = {
     { 1, 1, SPOT_FP32 }, { 17, 15, SPOT_FP32 }, { 33, 96, SPOT_BF16 }, { 70, 16, SPOT_FP32, true }, { 5, 77, SPOT_FP32, true },
-    { 16, 8, SPOT_BF16 }, { 2, 600, SPOT_FP32 },
+    { 16, 8, SPOT_BF16 }, { 2, 600, SPOT_FP32 }, { 3, 768, SPOT_BF16 }, { 2, 769, SPOT_FP32, true }, { 2, 1024, SPOT_FP32 },
+    { 2, 1025, SPOT_BF16 }, { 3, 1300, SPOT_FP32, true },
 };
 
 /* Heads of less than, exactly and more than a chunk of 16 numbers; sequences of one key, one tile and several, and of one key
