@@ -96,7 +96,9 @@ static void make_attention(spot_op_run *r, void *problem, const int *size)
     p->result = spot_op_row_of(rows * width, (spot_precision)size[5]);
     qkv = malloc(rows * 3 * width * sizeof *qkv);
     for (size_t i = 0; qkv && i < rows * 3 * width; i++) qkv[i] = qkv_of(p, i);
-    p->qkv = spot_op_given(r, qkv, rows * 3 * width * sizeof *qkv);
+    if (qkv)
+        p->qkv = spot_op_tensor_of(r, spot_op_row_of(rows * 3 * width, spot_attention_reads(r->c, p->a.precision)), qkv);
+    free(qkv);
     p->a.start = spot_op_input(r, p->start, (n + 1) * sizeof *p->start);
     p->a.only = spot_op_input(r, p->only, n * sizeof *p->only);
     p->out = spot_op_tensor_blank(r, p->result, SPOT_OP_FLOAT);

@@ -43,8 +43,7 @@ typedef struct {
     int id, d;
     bool even;
     int *start, *only;             /* on the host */
-    float *qkv;
-    void *out, *rows;              /* rows: those of `only` */
+    void *qkv, *out, *rows;              /* rows: those of `only` */
     spot_op_tensor result;
 } spot_op_attended;
 extern const spot_op spot_op_attention;

@@ -237,9 +237,9 @@ TEST(words_are_those_of_the_cpu)
 
 /* -- a library that proposes no algorithm of the kinds that are asked for ------------------------------------------------- */
 
-static spot_status multiply_by(spot_ctx *c, const char *library, spot_precision precision)
+static spot_status multiply_by(spot_ctx *c, const char *library, spot_precision precision, bool narrow)
 {
-    const spot_linear_shape s = { .in = 40, .out = 24, .bias = true, .precision = precision };
+    const spot_linear_shape s = { .in = 40, .out = 24, .bias = true, .narrow = narrow, .precision = precision };
     spot_linear *plan;
     spot_status e;
 
@@ -257,11 +257,14 @@ TEST(an_algorithm_of_an_unknown_kind_is_tried_first)
 
     if (!getenv("SPOT_EMULATOR")) return;
     open_cuda(&c, 0);
-    for (int i = 0; i < LEN(each); i++) CHECK_OK(&c, multiply_by(&c, "unknown", each[i]));
-    CHECK_FAILS(&c, multiply_by(&c, "coarse", SPOT_FP32), SPOT_UNSUPPORTED, "linear.no_algorithm: 40 -> 24 | as precise");
-    CHECK_OK(&c, multiply_by(&c, "coarse", SPOT_BF16));
-    CHECK_FAILS(&c, multiply_by(&c, "wavers", SPOT_FP32), SPOT_UNSUPPORTED, "linear.no_algorithm: same bits");
-    CHECK_FAILS(&c, multiply_by(&c, "nothing", SPOT_BF16), SPOT_UNSUPPORTED, "linear.no_algorithm: 40 -> 24 | bf16");
+    for (int i = 0; i < LEN(each); i++) CHECK_OK(&c, multiply_by(&c, "unknown", each[i], false));
+    CHECK_OK(&c, multiply_by(&c, "unknown", SPOT_BF16, true));
+    CHECK_FAILS(&c, multiply_by(&c, "coarse", SPOT_FP32, false), SPOT_UNSUPPORTED,
+                "linear.no_algorithm: 40 -> 24 | as precise");
+    CHECK_OK(&c, multiply_by(&c, "coarse", SPOT_BF16, false));
+    CHECK_FAILS(&c, multiply_by(&c, "wavers", SPOT_FP32, false), SPOT_UNSUPPORTED, "linear.no_algorithm: same bits");
+    CHECK_FAILS(&c, multiply_by(&c, "wavers", SPOT_BF16, true), SPOT_UNSUPPORTED, "linear.no_algorithm: as precise");
+    CHECK_FAILS(&c, multiply_by(&c, "nothing", SPOT_BF16, false), SPOT_UNSUPPORTED, "linear.no_algorithm: 40 -> 24 | bf16");
     spot_device_close(&c);
 }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE   /* setenv */
 #include "check_op.h"
 
+#include "core/bf16.h"
 #include "formats/safetensors.h"
 #include "op_transformer.h"
 #include "spotter/encoder.h"
@@ -16,6 +17,7 @@ static const int linear_sizes[][SPOT_OP_SIZES] = {
     FP32_AND_BF16(70, 16, 33, SPOT_OP_BIAS | SPOT_OP_ADD, SPOT_ACT_NONE),
     FP32_AND_BF16(17, 24, 61, SPOT_OP_BIAS | SPOT_OP_NARROW, QUICK),
     FP32_AND_BF16(70, 16, 96, SPOT_OP_BIAS | SPOT_OP_NARROW, EXACT),
+    FP32_AND_BF16(37, 24, 48, SPOT_OP_BIAS | SPOT_OP_NARROW, SPOT_ACT_NONE),
     FP32_AND_BF16(9, 16, 31, SPOT_OP_BIAS, QUICK),                    FP32_AND_BF16(5, 8, 11, SPOT_OP_NARROW, SPOT_ACT_NONE),
     FP32_AND_BF16(3, 8, 8, SPOT_OP_BIAS, EXACT),                      { 33, 20, 9, 0, SPOT_ACT_NONE, SPOT_FP32 },
     { 4100, 1, 2, SPOT_OP_BIAS | SPOT_OP_NARROW, QUICK, SPOT_BF16 },  /* more rows than wait in scratch for their activation */
@@ -86,13 +88,13 @@ TEST_ON_CUDA(weights_sum_to_one)
 {
     enum { ROWS = 37, D = 16 };
     static const int start[] = { 0, ROWS };
-    static float qkv[ROWS * 3 * D];
+    static uint16_t qkv[ROWS * 3 * D];
     uint16_t out[ROWS * D];
     spot_attention a = { .heads = 1, .width = D, .sequences = 1, .longest = ROWS, .precision = SPOT_BF16 };
     spot_ctx c;
     void *to, *from;
 
-    for (int i = 0; i < LEN(qkv); i++) qkv[i] = i % (3 * D) < 2 * D ? 40 * sinf((float)i) : -1.5f;
+    for (int i = 0; i < LEN(qkv); i++) qkv[i] = spot_bf16_bits(i % (3 * D) < 2 * D ? 40 * sinf((float)i) : -1.5f);
     open_cuda(&c, 0);
     from = to_device(&c, qkv, sizeof qkv), to = to_device(&c, NULL, sizeof out);
     a.start = to_device(&c, start, sizeof start);

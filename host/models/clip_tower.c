@@ -15,7 +15,7 @@ static spot_linear_shape shape_of(const spot_clip_net *net, int plan)
     int w = net->shape.width;
     spot_linear_shape s = { .in = w, .out = w, .bias = plan < SPOT_CLIP_OF_BLOCK, .precision = net->precision };
 
-    if (plan == SPOT_CLIP_QKV) s.out = 3 * w;
+    if (plan == SPOT_CLIP_QKV) s.out = 3 * w, s.narrow = net->qkv == SPOT_BF16;
     if (plan == SPOT_CLIP_OUT || plan == SPOT_CLIP_DOWN) s.add = true;
     if (plan == SPOT_CLIP_UP) {
         s.out = net->shape.hidden;
@@ -73,6 +73,7 @@ spot_status spot_clip_net_open(spot_ctx *c, spot_arena *a, spot_clip_net *net, c
     size_t width;
 
     *net = describe_net(info, which, precision);
+    net->qkv = spot_attention_reads(c, precision);
     width = (size_t)net->shape.width;
     for (int k = 0; k < SPOT_CLIP_PLANS; k++) {
         spot_linear_shape s = shape_of(net, k);
@@ -332,7 +333,7 @@ spot_status spot_clip_work_take(spot_ctx *c, spot_arena *a, spot_clip_work *w, c
     size_t number = spot_precision_bytes(net->precision), scratch = 0, wide;
     spot_attention attention = attention_of(net, w, sequences, false);
 
-    wide = larger(r * 3 * width * sizeof(float), r * (size_t)net->shape.hidden * number);
+    wide = larger(r * 3 * width * spot_precision_bytes(net->qkv), r * (size_t)net->shape.hidden * number);
     wide = larger(wide, n * (size_t)net->dim * sizeof(float));
     if (net->patch) wide = larger(wide, r * (3 * (size_t)net->patch * net->patch * number + width * sizeof(float)));
     for (int k = 0; k < SPOT_CLIP_PLANS; k++)

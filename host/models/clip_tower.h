@@ -27,7 +27,7 @@ typedef struct {
     int  front;                                /* tokens before the patches of a picture: the class token and registers */
     int  positions;                            /* rows of the longest sequence */
     int  words;                                /* rows of the table; 0: pictures */
-    spot_precision precision;
+    spot_precision precision, qkv;             /* qkv: of q, k and v (spot_attention_reads) */
     spot_linear *plan[SPOT_CLIP_PLANS];
     spot_clip_block *block;                    /* (layers), on the host */
     void  *patches, *projection;               /* packed */

@@ -108,7 +108,7 @@ static bool fits(const spot_attention *a)
     return true;
 }
 
-static spot_status forward_cpu(spot_ctx *c, void *out, const float *qkv, const spot_attention *a, void *scratch)
+static spot_status forward_cpu(spot_ctx *c, void *out, const void *qkv, const spot_attention *a, void *scratch)
 {
     int jobs = a->sequences * a->heads;
 
@@ -129,7 +129,7 @@ size_t spot_attention_scratch(spot_ctx *c, const spot_attention *a)
     return c->ops->attention && c->ops->attention->scratch ? c->ops->attention->scratch(c, a) : 0;
 }
 
-spot_status spot_attention_forward(spot_ctx *c, void *out, const float *qkv, const spot_attention *a, void *scratch)
+spot_status spot_attention_forward(spot_ctx *c, void *out, const void *qkv, const spot_attention *a, void *scratch)
 {
     if (a->heads < 1 || a->width < 1 || a->width % a->heads || a->sequences < 1 || a->longest < 1)
         return spot_fail(c, SPOT_INVALID, "{attention.sizes} attention: %d sequences of at most %d rows, %d heads of width %d",

@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(THREADS) attend_kernel(float *out, cons
     SPOT_SHARED(float, q, ROWS * PITCH);
     SPOT_SHARED(float, k, ROWS * PITCH);                   /* keys, then values */
     SPOT_SHARED(float, weight, ROWS * (ROWS + 1));
-    const spot_head_part p = spot_head_part_of(a, qkv, ROWS);
+    const spot_head_part p = spot_head_part_of(a, ROWS);
     const int x = threadIdx.x, y = threadIdx.y;
     queries<CHUNKS> own;
 
@@ -74,13 +74,13 @@ static __global__ void __launch_bounds__(THREADS) attend_kernel(float *out, cons
         own.sum[s] = 0;
         for (int ch = 0; ch < CHUNKS; ch++) own.out[s][ch] = 0;
     }
-    fetch<PITCH>(q, p.q, p.step, p.first, p.first + p.rows, a.d, 1 / sqrtf((float)a.d));
+    fetch<PITCH>(q, qkv + p.q, p.step, p.first, p.first + p.rows, a.d, a.scale);
     for (int first = 0; first < p.keys; first += ROWS) {
-        fetch<PITCH>(k, p.q + a.width, p.step, first, p.n, a.d, 1);
+        fetch<PITCH>(k, qkv + p.q + a.width, p.step, first, p.n, a.d, 1);
         __syncthreads();
         weigh<CHUNKS, PITCH>(&own, weight, q, k, p, first, a.causal);
         __syncthreads();
-        fetch<PITCH>(k, p.q + 2 * a.width, p.step, first, p.n, a.d, 1);
+        fetch<PITCH>(k, qkv + p.q + 2 * a.width, p.step, first, p.n, a.d, 1);
         __syncthreads();
         for (int j = 0; j < ROWS; j++)
             for (int s = 0; s < OWN; s++)
@@ -111,17 +111,19 @@ static spot_status attend_fp32(spot_ctx *c, float *out, const float *qkv, const 
 
 static size_t scratch_cuda(spot_ctx *, const spot_attention *) { return 0; }
 
-static spot_status forward_cuda(spot_ctx *c, void *out, const float *qkv, const spot_attention *a, void *)
+static spot_status forward_cuda(spot_ctx *c, void *out, const void *qkv, const spot_attention *a, void *)
 {
-    const spot_attended b = { a->heads, a->width / a->heads, a->width, 0, a->causal, a->start, a->only };
+    const spot_attended b = { a->heads, a->width / a->heads, a->width, 0, a->causal, a->start, a->only,
+                              1 / sqrtf((float)(a->width / a->heads)) };
 
     if (b.d > SPOT_HEAD_WIDTH)
         return spot_fail(c, SPOT_UNSUPPORTED, "{attention.head_width} attention.forward: heads of %d numbers, CUDA's kernels "
                          "have at most %d; run with --device cpu", b.d, (int)SPOT_HEAD_WIDTH);
     SPOT_TRY(spot_cuda_needs_all(c, "attention.forward", { { out, "out" }, { qkv, "qkv" }, { a->start, "start" } }));
     if (a->only) SPOT_TRY(spot_cuda_needs(c, a->only, "attention.forward: only"));
-    if (a->precision == SPOT_BF16) return spot_attend_bf16(c, (spot_bf16 *)out, qkv, &b, a->sequences, a->longest);
-    return attend_fp32(c, (float *)out, qkv, &b, a->sequences, a->longest);
+    if (a->precision == SPOT_BF16)
+        return spot_attend_bf16(c, (spot_bf16 *)out, (const spot_bf16 *)qkv, &b, a->sequences, a->longest);
+    return attend_fp32(c, (float *)out, (const float *)qkv, &b, a->sequences, a->longest);
 }
 
 extern const spot_attention_ops spot_attention_cuda = { scratch_cuda, forward_cuda };

@@ -1,7 +1,7 @@
 /* attention_bf16.cu - attention on tensor cores. A block of 8 warps has 128 queries of a head, a warp 16 of them. The block
  * goes over the keys twice, 32 at a time: for the greatest score of each query, then for weights and sums, so that sums stay
- * in registers and are never scaled anew. q / sqrt(d), k, v and the weights are rounded to bf16 once; weights are divided by
- * the sum of the rounded ones, so that equal values stay as they are. */
+ * in registers and are never scaled anew. q, k and v are bf16 in memory; scores are divided by sqrt(d) in fp32. The weights are
+ * rounded to bf16 once and divided by the sum of the rounded ones, so that equal values stay as they are. */
 #include "core/mma.cuh"
 #include "core/vmath.h"
 #include "net/attention.cuh"
@@ -16,28 +16,28 @@ typedef struct { float *score; spot_bf16 *weight; } desk;
 /* A lane's numbers for its query: `end` is the first key that the query may not see. */
 typedef struct { int row, col, end; float most, sum; } query;
 
-/* KEYS rows of d numbers from row `first` on -> to (KEYS, 16 CHUNKS + 8), rounded; what is not there is 0. */
+/* KEYS rows of d numbers from row `first` on -> to (KEYS, 16 CHUNKS + 8); what is not there is 0. */
 template <int CHUNKS>
-static __device__ void fetch(spot_bf16 *to, const float *from, size_t step, int first, int n, int d)
+static __device__ void fetch(spot_bf16 *to, const spot_bf16 *from, size_t step, int first, int n, int d)
 {
     constexpr int WIDE = CHUNKS * TILE;
 
     for (int e = threadIdx.x; e < KEYS * WIDE; e += THREADS) {
         const int row = e / WIDE, i = e % WIDE;
-        spot_round(to + row * (WIDE + 8) + i, first + row < n && i < d ? from[(first + row) * step + i] : 0.0f);
+        to[row * (WIDE + 8) + i] = first + row < n && i < d ? from[(first + row) * step + i] : spot_bf16{ 0 };
     }
 }
 
-/* The warp's 16 queries, scaled and rounded, from its tile of weights. */
+/* The warp's 16 queries, by way of its tile of weights. */
 template <int CHUNKS>
-static __device__ void take_queries(spot_mma_left *q, const desk &t, const query &own, const float *from, size_t step, int live,
-                                    int d, float scale)
+static __device__ void take_queries(spot_mma_left *q, const desk &t, const query &own, const spot_bf16 *from, size_t step,
+                                    int live, int d)
 {
     for (int ch = 0; ch < CHUNKS; ch++) {
         for (int i = 0; i < OWN; i++) {
             const int at = ch * TILE + own.col + i;
-            spot_round(t.weight + own.row * WEIGHT_PITCH + own.col + i,
-                       own.row < live && at < d ? from[own.row * step + at] * scale : 0.0f);
+            t.weight[own.row * WEIGHT_PITCH + own.col + i] = own.row < live && at < d ? from[own.row * step + at]
+                                                                                      : spot_bf16{ 0 };
         }
         __syncwarp();
         spot_mma_load(q[ch], t.weight, WEIGHT_PITCH);
@@ -61,21 +61,21 @@ template <int CHUNKS> static __device__ void score(const desk &t, const spot_mma
 }
 
 /* The lane's greatest score, with those of 16 keys from `first` on. */
-static __device__ void look(const desk &t, query *own, int first)
+static __device__ void look(const desk &t, query *own, int first, float scale)
 {
     for (int i = 0; i < OWN; i++) {
-        const float s = t.score[own->row * SCORE_PITCH + own->col + i];
+        const float s = t.score[own->row * SCORE_PITCH + own->col + i] * scale;
         own->most = first + own->col + i < own->end && s > own->most ? s : own->most;
     }
     __syncwarp();
 }
 
 /* Scores -> t.weight, and their sum. */
-static __device__ void weigh(const desk &t, query *own, int first)
+static __device__ void weigh(const desk &t, query *own, int first, float scale)
 {
     for (int i = 0; i < OWN; i++) {
         spot_bf16 *w = t.weight + own->row * WEIGHT_PITCH + own->col + i;
-        const float s = t.score[own->row * SCORE_PITCH + own->col + i];
+        const float s = t.score[own->row * SCORE_PITCH + own->col + i] * scale;
         spot_round(w, first + own->col + i < own->end ? spot_expf(s - own->most) : 0.0f);
         own->sum += spot_widen(*w);
     }
@@ -114,9 +114,10 @@ static __device__ void store(spot_bf16 *to, int width, int d, int live, const sp
     }
 }
 
-/* grid (tiles of 128 queries x heads x sequences) */
+/* grid (tiles of 128 queries x heads x sequences). Heads of up to 96 numbers leave room for two blocks on a multiprocessor. */
 template <int CHUNKS>
-static __global__ void __launch_bounds__(THREADS) attend_kernel(spot_bf16 *out, const float *qkv, spot_attended a)
+static __global__ void __launch_bounds__(THREADS, CHUNKS <= 6 ? 2 : 1) attend_kernel(spot_bf16 *out, const spot_bf16 *qkv,
+                                                                                     spot_attended a)
 {
     constexpr int PITCH = CHUNKS * TILE + 8;
     SPOT_SHARED(spot_mma_room, keys_room, SPOT_MMA_ROOM(spot_bf16, KEYS * PITCH));
@@ -126,7 +127,7 @@ static __global__ void __launch_bounds__(THREADS) attend_kernel(spot_bf16 *out, 
     spot_bf16 *const keys = (spot_bf16 *)keys_room, *const values = (spot_bf16 *)values_room;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, first = warp * TILE;
     const desk t = { (float *)score_room + warp * TILE * SCORE_PITCH, (spot_bf16 *)weight_room + warp * TILE * WEIGHT_PITCH };
-    const spot_head_part p = spot_head_part_of(a, qkv, ROWS);
+    const spot_head_part p = spot_head_part_of(a, ROWS);
     const int live = min((int)TILE, p.rows - first), seen = live < 1 ? 0 : a.causal ? p.first + first + live : p.n;
     query own = { lane / 2, lane % 2 * OWN, 0, -INFINITY, 0 };
     spot_mma_left q[CHUNKS];
@@ -134,19 +135,19 @@ static __global__ void __launch_bounds__(THREADS) attend_kernel(spot_bf16 *out, 
 
     if (p.rows < 1) return;
     own.end = a.causal ? min(p.n, p.first + first + own.row + 1) : p.n;
-    take_queries<CHUNKS>(q, t, own, p.q + (p.first + first) * p.step, p.step, live, a.d, 1 / sqrtf((float)a.d));
+    take_queries<CHUNKS>(q, t, own, qkv + p.q + (p.first + first) * p.step, p.step, live, a.d);
     for (int ch = 0; ch < CHUNKS; ch++) spot_mma_clear(sum[ch]);
     for (int turn = 0; turn < 2; turn++) {
         for (int at = 0; at < p.keys; at += KEYS) {
-            fetch<CHUNKS>(keys, p.q + a.width, p.step, at, p.n, a.d);
-            if (turn) fetch<CHUNKS>(values, p.q + 2 * a.width, p.step, at, p.n, a.d);
+            fetch<CHUNKS>(keys, qkv + p.q + a.width, p.step, at, p.n, a.d);
+            if (turn) fetch<CHUNKS>(values, qkv + p.q + 2 * a.width, p.step, at, p.n, a.d);
             __syncthreads();
             for (int k = 0; k < KEYS && at + k < seen; k += TILE) {
                 score<CHUNKS>(t, q, keys + k * PITCH);
                 if (!turn) {
-                    look(t, &own, at + k);
+                    look(t, &own, at + k, a.scale);
                 } else {
-                    weigh(t, &own, at + k);
+                    weigh(t, &own, at + k, a.scale);
                     add_values<CHUNKS>(sum, t, values + k * PITCH);
                 }
             }
@@ -159,7 +160,8 @@ static __global__ void __launch_bounds__(THREADS) attend_kernel(spot_bf16 *out, 
     if (live > 0) store<CHUNKS>(out + p.out + (size_t)first * a.width, a.width, a.d, live, sum, t, own);
 }
 
-spot_status spot_attend_bf16(spot_ctx *c, spot_bf16 *out, const float *qkv, const spot_attended *a, int sequences, int longest)
+spot_status spot_attend_bf16(spot_ctx *c, spot_bf16 *out, const spot_bf16 *qkv, const spot_attended *a, int sequences,
+                             int longest)
 {
     spot_attended b = *a;
 

@@ -10,6 +10,7 @@
  * rounded operands, and narrow results are rounded once. A NaN stays NaN.
  *
  * On CUDA cuBLASLt multiplies, with the same errors in fp32 and bf16; SPOT_TF32 may lose 13 bits of each factor, on CUDA alone.
+ * There a narrow layer in bf16 without an activation rounds its bias to bf16, too: the library takes no other beside a bf16 y.
  * One algorithm of the library's serves a plan: run_to_run, and the bits of a row do not depend on the count of rows unless the
  * library refuses that algorithm for a count. Nothing behind the last row is read or written. Every array begins at a multiple
  * of 16 bytes, or the call is SPOT_INVALID. */

@@ -19,7 +19,7 @@ void spot_product_close(spot_product *) {}
 void spot_products_forget(spot_cuda *) {}
 size_t spot_product_scratch(const spot_product *) { return 0; }
 
-spot_status spot_product_run(spot_ctx *, spot_product *, float *, const void *, const void *, const float *, int, void *)
+spot_status spot_product_run(spot_ctx *, spot_product *, void *, const void *, const void *, const void *, int, void *)
 {
     return SPOT_DEVICE;
 }
@@ -48,7 +48,7 @@ struct spot_products {
     char where[1024];
 };
 
-/* The library is column-major: in its order y' (out, rows) = w (in, out) transposed times x' (in, rows). */
+/* A bias has the type of y. The library is column-major: in its order y' (out, rows) = w (in, out) transposed times x' (in, rows). */
 struct spot_product {
     spot_linear_shape s;
     const spot_products *lib;
@@ -144,7 +144,7 @@ static cublasStatus_t describe(spot_product *p)
     if (!e && s->bias) e = set(p, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     if (!e) e = p->lib->MatrixLayoutCreate(&p->w, type, s->in, s->out, s->in);
     if (!e) e = p->lib->MatrixLayoutCreate(&p->x, type, s->in, ROWS, s->in);
-    if (!e) e = p->lib->MatrixLayoutCreate(&p->y, CUDA_R_32F, s->out, ROWS, s->out);
+    if (!e) e = p->lib->MatrixLayoutCreate(&p->y, s->narrow ? type : CUDA_R_32F, s->out, ROWS, s->out);
     return e;
 }
 
@@ -236,7 +236,7 @@ static cublasStatus_t fit_rows(spot_product *p, int rows)
     return e;
 }
 
-spot_status spot_product_run(spot_ctx *c, spot_product *p, float *y, const void *x, const void *w, const float *bias, int rows,
+spot_status spot_product_run(spot_ctx *c, spot_product *p, void *y, const void *x, const void *w, const void *bias, int rows,
                              void *scratch)
 {
     const float one = 1, beta = p->s.add;

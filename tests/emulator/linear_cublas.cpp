@@ -49,28 +49,32 @@ template <typename T> static float factor(T v)
     return is_asked("coarse") ? spot_widen(narrow) : spot_widen(v);
 }
 
-template <typename T>
-static void multiply(const spot_linear_shape *s, float *y, const T *x, const T *w, const float *bias, int rows)
+template <typename T, typename Y>
+static void multiply(const spot_linear_shape *s, Y *y, const T *x, const T *w, const Y *bias, int rows)
 {
     for (size_t r = 0; r < (size_t)rows; r++)
         for (size_t o = 0; o < (size_t)s->out; o++) {
+            const double waver = s->narrow ? 0x1p-7 : 0x1p-23;         /* of the last bit */
             double sum = 0;
             for (size_t i = 0; i < (size_t)s->in; i++) sum += (double)factor(x[r * s->in + i]) * factor(w[o * s->in + i]);
-            if (s->bias) sum += bias[o];
-            if (s->add) sum += y[r * s->out + o];
-            y[r * s->out + o] = (float)(sum * (is_asked("wavers") ? 1 + 0x1p-23 * (calls % 2) : 1));
+            if (s->bias) sum += spot_widen(bias[o]);
+            if (s->add) sum += spot_widen(y[r * s->out + o]);
+            spot_round(&y[r * s->out + o], (float)(sum * (is_asked("wavers") ? 1 + waver * (calls % 2) : 1)));
         }
 }
 
-spot_status spot_product_run(spot_ctx *c, spot_product *p, float *y, const void *x, const void *w, const float *bias, int rows,
+spot_status spot_product_run(spot_ctx *c, spot_product *p, void *y, const void *x, const void *w, const void *bias, int rows,
                              void *scratch)
 {
     emu::submit([=, s = p->s] {
         emu_open_memory(true);                 /* a library computes on the device */
         memset(scratch, 0x7f, SCRATCH);
         calls++;
-        if (s.precision == SPOT_BF16) multiply(&s, y, (const spot_bf16 *)x, (const spot_bf16 *)w, bias, rows);
-        else                          multiply(&s, y, (const float *)x, (const float *)w, bias, rows);
+        const spot_bf16 *hx = (const spot_bf16 *)x, *hw = (const spot_bf16 *)w, *hb = (const spot_bf16 *)bias;
+        const float *b = (const float *)bias;
+        if (s.narrow)                      multiply(&s, (spot_bf16 *)y, hx, hw, hb, rows);
+        else if (s.precision == SPOT_BF16) multiply(&s, (float *)y, hx, hw, b, rows);
+        else                               multiply(&s, (float *)y, (const float *)x, (const float *)w, b, rows);
         emu_open_memory(false);
     }, EMU_library, spot_cuda_stream(c));
     return SPOT_OK;
