@@ -200,24 +200,35 @@ enum { DX, DW, DB, DY, DROPPED, DENSE_IDS };        /* DX: x's noise; and so on 
 
 static double x_of(const spot_op_densed *p, size_t i)
 {
-    return p->broken && i == 0 ? NAN : spot_noise(p->id + DX, i, SPOT_FP32);
+    return p->broken && i == 0 ? NAN : spot_noise(p->id + DX, i, p->precision);
 }
 
 /* An array in which all NaNs are one. */
-static void name_result(spot_op_run *r, const char *what, void *v, size_t n)
+static void name_result(spot_op_run *r, const char *what, void *v, size_t n, double off)
 {
-    spot_op_tensor_part(r, what, v, (spot_op_tensor){ 1, 1, 1, (int)n, 1, SPOT_FP32, 0 }, SPOT_OP_FLOAT, 0, 0);
+    spot_op_tensor_part(r, what, v, (spot_op_tensor){ 1, 1, 1, (int)n, 1, SPOT_FP32, 0 }, SPOT_OP_FLOAT, off, 0);
 }
 
-static void *blank_result(spot_op_run *r, const char *what, size_t n)
+static void *blank_result(spot_op_run *r, const char *what, size_t n, double off)
 {
     void *v = spot_op_tensor_blank(r, (spot_op_tensor){ 1, 1, 1, (int)n, 1, SPOT_FP32, 0 }, SPOT_OP_FLOAT);
 
-    name_result(r, what, v, n);
+    name_result(r, what, v, n, off);
     return v;
 }
 
-/* A number is the same chains of fused steps on every device, so all devices have its bits. */
+/* fp32 numbers that the precision holds exactly. */
+static float *given_noise(spot_op_run *r, int id, size_t n, spot_precision precision)
+{
+    float *v = malloc(n * sizeof *v);
+
+    for (size_t i = 0; v && i < n; i++) v[i] = spot_noise(id, i, precision);
+    return spot_op_given(r, v, n * sizeof *v);
+}
+
+/* Sums of either device are off by 4e-6 of the largest number. TF32 drops 13 bits of each factor, on a GPU. */
+static double off_of(spot_precision precision) { return precision == SPOT_TF32 ? 5e-3 : 8e-6; }
+
 static void make_dense(spot_op_run *r, void *problem, const int *size)
 {
     spot_op_densed *p = problem;
@@ -225,24 +236,25 @@ static void make_dense(spot_op_run *r, void *problem, const int *size)
     const int made = 7;
     float *x = malloc(rows * in * sizeof *x);
 
-    *p = (spot_op_densed){ .s = { size[0], size[1], size[2], size[3] },
+    *p = (spot_op_densed){ .s = { size[0], size[1], size[2], size[3], spot_dense_reads(r->c, (spot_precision)size[6]) },
+                           .precision = (spot_precision)size[6],
                            .rule = { .p = size[4] / 100.0, .seed = 5, .number = 9 }, .broken = size[5],
                            .id = DENSE_IDS * r->number };
     for (size_t i = 0; x && i < rows * in; i++) x[i] = (float)x_of(p, i);
     p->x = spot_op_given(r, x, rows * in * sizeof *x);
-    p->w = spot_op_noise(r, p->id + DW, in * out);
+    p->w = spot_op_tensor_noise(r, (spot_op_tensor){ 1, 1, 1, (int)(in * out), 1, p->precision, 0 }, p->id + DW);
     p->b = spot_op_noise(r, p->id + DB, out);
-    p->dy = spot_op_noise(r, p->id + DY, rows * out);
+    p->dy = given_noise(r, p->id + DY, rows * out, p->precision);
     p->dropped = spot_op_noise(r, p->id + DROPPED, rows * in);
     p->rule.made = spot_op_input(r, &made, sizeof made);
-    name_result(r, "dy, then dz", p->dy, rows * out);
-    name_result(r, "dropped", p->dropped, rows * in);
-    p->y = blank_result(r, "y", rows * out);
-    p->dx = blank_result(r, "dx", rows * in);
-    p->bare = blank_result(r, "dx alone", rows * in);
-    p->dw = blank_result(r, "dw", in * out);
-    p->db = blank_result(r, "db", out);
-    p->scratch = spot_op_room(r, spot_dense_scratch(&p->s));
+    name_result(r, "dy, then dz", p->dy, rows * out, 0);
+    name_result(r, "dropped", p->dropped, rows * in, 0);
+    p->y = blank_result(r, "y", rows * out, off_of(p->precision));
+    p->dx = blank_result(r, "dx", rows * in, off_of(p->precision));
+    p->bare = blank_result(r, "dx alone", rows * in, off_of(p->precision));
+    p->dw = blank_result(r, "dw", in * out, off_of(p->precision));
+    p->db = blank_result(r, "db", out, 0);
+    p->scratch = spot_op_room(r, spot_dense_scratch(r->c, &p->s));
 }
 
 static spot_status go_forward(spot_op_run *r, const spot_op_densed *p)
@@ -280,7 +292,10 @@ static spot_status run_dense(spot_op_run *r, void *problems, int count)
     return SPOT_OK;
 }
 
-static double w_of(const spot_op_densed *p, size_t o, size_t k) { return spot_noise(p->id + DW, o * p->s.in + k, SPOT_FP32); }
+static double w_of(const spot_op_densed *p, size_t o, size_t k)
+{
+    return spot_noise(p->id + DW, o * (size_t)p->s.in + k, p->precision);
+}
 
 /* Output o of row n before the ReLU. */
 static double sum_of(const spot_op_densed *p, size_t n, size_t o)
@@ -293,7 +308,13 @@ static double sum_of(const spot_op_densed *p, size_t n, size_t o)
 
 static double dz_of(const spot_op_densed *p, size_t n, size_t o)
 {
-    return p->s.relu && sum_of(p, n, o) <= 0 ? 0 : spot_noise(p->id + DY, n * p->s.out + o, SPOT_FP32);
+    return p->s.relu && sum_of(p, n, o) <= 0 ? 0 : spot_noise(p->id + DY, n * p->s.out + o, p->precision);
+}
+
+/* By how much of its numbers a sum of n products may be off. */
+static double share_of(const spot_op_densed *p, size_t n)
+{
+    return (p->precision == SPOT_TF32 ? 1e-3 : 1e-6) * sqrt((double)n);
 }
 
 static spot_status check_output(spot_op_run *r, const spot_op_densed *p, size_t e)
@@ -305,7 +326,7 @@ static spot_status check_output(spot_op_run *r, const spot_op_densed *p, size_t 
     if (p->s.relu && y <= 0) y = 0;
     SPOT_TRY(spot_op_fetch(r, &got, p->y + i, sizeof got));
     if (isnan(y)) return isnan(got) ? SPOT_OK : spot_fail(r->c, SPOT_CHECK, "output %zu of a NaN is %g", i, got);
-    return spot_bench_near(r->c, "output", i, got, y, 1e-6 * sqrt(p->s.in) * (4 + fabs(y)));
+    return spot_bench_near(r->c, "output", i, got, y, share_of(p, p->s.in) * (4 + fabs(y)));
 }
 
 static spot_status check_gradients(spot_op_run *r, const spot_op_densed *p, size_t e)
@@ -319,9 +340,9 @@ static spot_status check_gradients(spot_op_run *r, const spot_op_densed *p, size
         dw += dz_of(p, n, o) * x_of(p, n * in + weight % in);
         db += dz_of(p, n, o);
     }
-    SPOT_TRY(check_float(r, "dx", p->dx, at, dx, 1e-6 * sqrt((double)out) * (4 + fabs(dx))));
-    SPOT_TRY(check_float(r, "dx alone", p->bare, at, dx, 1e-6 * sqrt((double)out) * (4 + fabs(dx))));
-    SPOT_TRY(check_float(r, "dw", p->dw, weight, dw, 1e-6 * sqrt((double)rows) * (4 + fabs(dw))));
+    SPOT_TRY(check_float(r, "dx", p->dx, at, dx, share_of(p, out) * (4 + fabs(dx))));
+    SPOT_TRY(check_float(r, "dx alone", p->bare, at, dx, share_of(p, out) * (4 + fabs(dx))));
+    SPOT_TRY(check_float(r, "dw", p->dw, weight, dw, share_of(p, rows) * (4 + fabs(dw))));
     return check_float(r, "db", p->db, o, db, 1e-6 * (1 + fabs(db)));
 }
 
@@ -353,7 +374,7 @@ static spot_status check_dense(spot_op_run *r, void *problem)
     return check_dropped(r, p);
 }
 
-const spot_op spot_op_dense = { "dense", sizeof(spot_op_densed), make_dense, run_dense, check_dense, false };
+const spot_op spot_op_dense = { "dense", sizeof(spot_op_densed), make_dense, run_dense, check_dense, true };
 
 /* -- timed passes --------------------------------------------------------------------------------------------- */
 
@@ -372,17 +393,18 @@ static spot_status open_pooling(spot_ctx *c, void **state, const int *size, spot
     return s;
 }
 
-/* size: rows, inputs, outputs. Bytes and steps of the products; the way back has two. */
+/* size: rows, inputs, outputs, precision. Bytes and steps of the products; the way back has two. */
 static spot_status open_linear(spot_ctx *c, void **state, const int *size, spot_bench_work *work, bool back)
 {
-    const int of_op[1][SPOT_OP_SIZES] = { { size[0], size[1], size[2], true } };
-    const double rows = size[0], in = size[1], out = size[2];
+    const int of_op[1][SPOT_OP_SIZES] = { { size[0], size[1], size[2], true, 0, false, size[3] } };
+    const double rows = size[0], in = size[1], out = size[2], weight = (double)spot_precision_bytes((spot_precision)size[3]);
     spot_op_run *r = NULL;
     spot_status s = spot_op_open(c, &r, &spot_op_dense, 1, of_op, 1, 1, false);
 
     work->items = rows;
     work->flops = (back ? 4 : 2) * rows * in * out;
-    work->bytes = 4 * (back ? 2 * in * out + 2 * rows * in + 3 * rows * out : in * out + rows * in + rows * out);
+    work->bytes = weight * in * out + 4 * (back ? in * out + 2 * rows * in + 3 * rows * out : rows * in + rows * out);
+    work->matrix = size[3] != SPOT_FP32;
     *state = r;
     return s;
 }
@@ -407,14 +429,17 @@ KIND(dense_back, go_back,    open_linear,  true)
 /* The sizes of a batch of 256 at 224 px. */
 #define POOL(words, kind, channels, px)                                                                            \
     { "pooling", words, "images", SPOT_ON_CUDA, &kind_##kind, { channels, px, 256, SPOT_BF16 }, { 16, 7, 2, SPOT_BF16 } }
-#define LINEAR(words, kind, in, out) { "dense", words, "rows", SPOT_ON_ALL, &kind_##kind, { 256, in, out }, { 5, 40, 24 } }
+#define LINEAR(words, kind, where, precision) \
+    { "dense", words, "rows", where, &kind_##kind, { 256, 9216, 4096, precision }, { 5, 40, 24, precision } }
 
 const spot_bench_row spot_bench_alexnet[] = {
     POOL("largest of 3x3, 64 channels, 55 px",        pool,      64, 55),
     POOL("largest of 3x3, back, 64 channels, 55 px",  pool_back, 64, 55),
     POOL("largest of 3x3, 192 channels, 27 px",       pool,      192, 27),
     POOL("largest of 3x3, back, 192 channels, 27 px", pool_back, 192, 27),
-    LINEAR("9216 to 4096, 256 rows",       dense,      9216, 4096),
-    LINEAR("9216 to 4096, 256 rows, back", dense_back, 9216, 4096),
+    LINEAR("9216 to 4096, 256 rows",             dense,      SPOT_ON_ALL,  SPOT_FP32),
+    LINEAR("9216 to 4096, 256 rows, back",       dense_back, SPOT_ON_ALL,  SPOT_FP32),
+    LINEAR("9216 to 4096, 256 rows, bf16",       dense,      SPOT_ON_CUDA, SPOT_BF16),
+    LINEAR("9216 to 4096, 256 rows, back, bf16", dense_back, SPOT_ON_CUDA, SPOT_BF16),
     { 0 },
 };

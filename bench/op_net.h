@@ -106,13 +106,15 @@ typedef struct {
 extern const spot_op spot_op_pooling;
 
 /* A linear layer there and back, and dropping. size: rows, inputs, outputs, relu, per cent that are dropped, broken (x[0] is a
- * NaN) */
+ * NaN), precision. x, w and dy are rounded to the precision on every device. */
 typedef struct {
     spot_dense_shape s;
     spot_drop_rule rule;
+    spot_precision precision;
     bool broken;
     int id;
-    float *x, *w, *b, *y, *dy, *dx, *bare, *dw, *db, *dropped;     /* bare: dx of a call without dw and db */
+    void *w;
+    float *x, *b, *y, *dy, *dx, *bare, *dw, *db, *dropped;     /* bare: dx of a call without dw and db */
     void *scratch;
 } spot_op_densed;
 extern const spot_op spot_op_dense;

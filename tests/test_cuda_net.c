@@ -60,10 +60,13 @@ static const int pooling_sizes[][SPOT_OP_SIZES] = {
     { 2, 2, 16, 5, false, SPOT_FP32, SPOT_OP_POOL_NAN },
 };
 
-/* Sizes around a tile of 64, a slab of 16 and a chain of 256; the CPU cuts at 128. */
+/* The CPU cuts at 128 and has chains of 256. */
 static const int dense_sizes[][SPOT_OP_SIZES] = {
     { 6, 576, 144, true, 50 }, { 1, 1, 1, false, 0 }, { 65, 33, 63, true, 20 }, { 64, 64, 64, false, 0 },
     { 3, 257, 130, true, 90 }, { 70, 15, 17, true, 1 }, { 5, 40, 24, true, 50, true }, { 258, 515, 257, false, 10 },
+    { 6, 576, 144, true, 50, false, SPOT_BF16 }, { 3, 257, 130, true, 90, false, SPOT_BF16 },
+    { 1, 1, 1, false, 0, false, SPOT_BF16 },     { 5, 40, 24, true, 50, true, SPOT_BF16 },
+    { 65, 33, 63, true, 20, false, SPOT_BF16 },  { 6, 576, 144, true, 50, false, SPOT_TF32 },
 };
 
 /* -- pool with equals, a NaN and the running statistics -------------------------------------------------------------- */
@@ -135,6 +138,26 @@ static spot_status check_tied(spot_op_run *r, void *problem)
 }
 
 static const spot_op ties = { "norm_ties", sizeof(tied), make_tied, run_tied, check_tied, true };
+
+/* -- linear layers ---------------------------------------------------------------------------------------------------- */
+
+/* The library would answer with a number, or a kernel end all work on the device. */
+TEST_ON_CUDA(misaligned_layers_are_refused)
+{
+    const spot_dense_shape s = { .rows = 4, .in = 3, .out = 5, .precision = SPOT_BF16 };
+    spot_ctx c;
+    char *p[5];
+
+    open_cuda(&c, 0);
+    for (int i = 0; i < LEN(p); i++) p[i] = to_device(&c, NULL, spot_dense_scratch(&c, &s) + 64);
+    for (int i = 0; i < LEN(p); i++) {
+        float *f[5];
+        for (int j = 0; j < LEN(p); j++) f[j] = (float *)(void *)(p[j] + (i == j ? 8 : 0));
+        CHECK_FAILS(&c, spot_dense_forward(&c, f[0], f[1], f[2], f[3], &s, f[4]), SPOT_INVALID, "dense.unaligned");
+    }
+    for (int i = 0; i < LEN(p); i++) spot_device_give(&c, p[i]);
+    spot_device_close(&c);
+}
 
 int main(void)
 {

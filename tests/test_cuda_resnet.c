@@ -92,7 +92,8 @@ static void attend(school *b, spot_net_shape s, const spot_optim_rule *rule)
 
 /* -- the CPU with bf16's roundings ----------------------------------------------------------------------------- */
 
-/* Convolutions and pools of the CPU that read and write what bf16 holds. All else of an AlexNet is fp32 on CUDA, too. */
+/* Convolutions, pools and linear layers of the CPU that read and write, or multiply, what bf16 holds. All else of an AlexNet is
+ * fp32 on CUDA, too. */
 static float *round_weights(spot_ctx *c, const spot_conv *plan, const void *w)
 {
     const size_t n = spot_conv_packed(c, plan);
@@ -163,10 +164,48 @@ static spot_status rounded_mean_back(spot_ctx *c, void *dx, const float *dout, s
     return s;
 }
 
+static float *rounded_copy(const void *v, size_t n)
+{
+    float *to = memcpy(malloc(n * sizeof *to), v, n * sizeof *to);
+
+    round_all(to, n, SPOT_BF16);
+    return to;
+}
+
+static spot_status rounded_dense(spot_ctx *c, float *y, const float *x, const void *w, const float *b,
+                                 const spot_dense_shape *s, void *scratch)
+{
+    float *rx = rounded_copy(x, (size_t)s->rows * s->in), *rw = rounded_copy(w, (size_t)s->in * s->out);
+    spot_status e = spot_ops_cpu.dense->forward(c, y, rx, rw, b, s, scratch);
+
+    free(rx), free(rw);
+    return e;
+}
+
+/* The gradient of the bias is the sum of what was not rounded: it comes of a second call. */
+static spot_status rounded_dense_back(spot_ctx *c, const spot_dense_gradients *g, const spot_dense_shape *s, void *scratch)
+{
+    float *x = rounded_copy(g->x, (size_t)s->rows * s->in), *w = rounded_copy(g->w, (size_t)s->in * s->out);
+    float *dy;
+    spot_dense_gradients r = *g, bias = *g;
+    spot_status e;
+
+    bias.dx = NULL;
+    e = spot_ops_cpu.dense->back(c, &bias, s, scratch);
+    dy = rounded_copy(g->dy, (size_t)s->rows * s->out);
+    r.x = x, r.w = w, r.dy = dy;
+    if (g->db) r.db = malloc((size_t)s->out * sizeof *r.db);
+    if (!e) e = spot_ops_cpu.dense->back(c, &r, s, scratch);
+    if (g->db) free(r.db);
+    free(x), free(w), free(dy);
+    return e;
+}
+
 static spot_ctx rounding_ctx(int threads)
 {
     static spot_conv_ops conv;
     static spot_pooling_ops pooling;
+    static spot_dense_ops dense;
     static spot_ops ops;
     spot_ctx c = check_ctx(threads);
 
@@ -175,7 +214,9 @@ static spot_ctx rounding_ctx(int threads)
     pooling = *spot_ops_cpu.pooling;
     pooling.forward = rounded_pool, pooling.back = rounded_pool_back, pooling.mean_back = rounded_mean_back;
     ops = spot_ops_cpu;
-    ops.conv = &conv, ops.pooling = &pooling;
+    dense = *spot_ops_cpu.dense;
+    dense.forward = rounded_dense, dense.back = rounded_dense_back;
+    ops.conv = &conv, ops.pooling = &pooling, ops.dense = &dense;
     c.ops = &ops;
     return c;
 }

@@ -14,11 +14,19 @@ static bool sums(int arch, int u) { return (void)arch, (void)u, false; }
 
 /* -- memory --------------------------------------------------------------------------------------------------- */
 
-static spot_dense_shape dense_of(const spot_net *net, int layer, int live)
+static spot_dense_shape dense_of(const spot_ctx *c, const spot_net *net, int layer, int live)
 {
     const int width = net->s.width;
 
-    return (spot_dense_shape){ live, layer ? net->features : 4 * width * AREA, net->features, true };
+    return (spot_dense_shape){ live, layer ? net->features : 4 * width * AREA, net->features, true,
+                               spot_dense_reads(c, net->s.precision) };
+}
+
+/* The weights of a linear layer as products read them. */
+static const void *read_dense(const spot_ctx *c, const spot_net *net, int layer)
+{
+    if (spot_dense_reads(c, net->s.precision) != SPOT_BF16) return net->dense_w[layer];
+    return (char *)net->rounded + 2 * (net->dense_w[layer] - net->param);
 }
 
 static size_t learned(spot_ctx *c, spot_net *net, float *from, bool gradient)
@@ -36,7 +44,7 @@ static size_t learned(spot_ctx *c, spot_net *net, float *from, bool gradient)
         DEAL(*(gradient ? &net->dbias[u] : &net->bias[u]), spot_unit_shape(u, net->s, true).co);
     }
     for (int l = 0; l < LINEARS; l++) {
-        const spot_dense_shape s = dense_of(net, l, 1);
+        const spot_dense_shape s = dense_of(c, net, l, 1);
         DEAL(*(gradient ? &net->dense_dw[l] : &net->dense_w[l]), (size_t)s.in * s.out);
         DEAL(*(gradient ? &net->dense_db[l] : &net->dense_b[l]), s.out);
     }
@@ -62,13 +70,13 @@ static spot_status take_linears(spot_ctx *c, spot_arena *a, spot_net *net, size_
     const size_t rows = (size_t)net->s.rows;
 
     for (int l = 0; l < LINEARS; l++) {
-        const spot_dense_shape s = dense_of(net, l, net->s.rows);
+        const spot_dense_shape s = dense_of(c, net, l, net->s.rows);
         SPOT_TRY(SPOT_TAKE(c, a, net->hidden[l], rows * s.out));
         SPOT_TRY(SPOT_TAKE(c, a, net->dhidden[l], rows * s.out));
-        *scratch = larger(*scratch, spot_dense_scratch(&s));
+        *scratch = larger(*scratch, spot_dense_scratch(c, &s));
     }
-    SPOT_TRY(SPOT_TAKE(c, a, net->flat, rows * dense_of(net, 0, 1).in));
-    return SPOT_TAKE(c, a, net->dflat, rows * dense_of(net, 0, 1).in);
+    SPOT_TRY(SPOT_TAKE(c, a, net->flat, rows * dense_of(c, net, 0, 1).in));
+    return SPOT_TAKE(c, a, net->dflat, rows * dense_of(c, net, 0, 1).in);
 }
 
 static spot_status take(spot_ctx *c, spot_arena *a, spot_net *net)
@@ -110,9 +118,9 @@ static spot_status forward_linears(spot_ctx *c, spot_net *net, int live, bool le
     float *x = net->flat;
 
     for (int l = 0; l < LINEARS; l++) {
-        const spot_dense_shape s = dense_of(net, l, live);
+        const spot_dense_shape s = dense_of(c, net, l, live);
         if (learning) SPOT_TRY(spot_dense_drop(c, x, (size_t)live * s.in, &net->drop, l));
-        SPOT_TRY(spot_dense_forward(c, net->hidden[l], x, net->dense_w[l], net->dense_b[l], &s, net->scratch));
+        SPOT_TRY(spot_dense_forward(c, net->hidden[l], x, read_dense(c, net, l), net->dense_b[l], &s, net->scratch));
         x = net->hidden[l];
     }
     return spot_head_forward(c, &(spot_head_answers){ net->feature, net->logit, x, net->fc_w, net->fc_b },
@@ -139,11 +147,11 @@ static spot_status forward(spot_ctx *c, spot_net *net, int live, bool learning)
 static spot_status back_linears(spot_ctx *c, spot_net *net, int live, bool learning)
 {
     for (int l = LINEARS; l-- > 0;) {
-        const spot_dense_shape s = dense_of(net, l, live);
+        const spot_dense_shape s = dense_of(c, net, l, live);
         const spot_dense_gradients g = {
             .dx = l ? net->dhidden[l - 1] : net->dflat, .dw = learning ? net->dense_dw[l] : NULL,
             .db = learning ? net->dense_db[l] : NULL, .dy = net->dhidden[l], .y = net->hidden[l],
-            .x = l ? net->hidden[l - 1] : net->flat, .w = net->dense_w[l] };
+            .x = l ? net->hidden[l - 1] : net->flat, .w = read_dense(c, net, l) };
         SPOT_TRY(spot_dense_back(c, &g, &s, net->scratch));
         SPOT_TRY(spot_dense_drop(c, g.dx, (size_t)live * s.in, &net->drop, l));
     }

@@ -6,9 +6,10 @@ enum { LINEARS = 2, AREA = SPOT_POOL_MEAN * SPOT_POOL_MEAN };
 
 static void fuse(int arch, int u, spot_conv_shape *s) { (void)arch, (void)u, s->relu = true; }
 
-static spot_dense_shape dense_of(const spot_look *net, int layer, int live)
+static spot_dense_shape dense_of(const spot_ctx *c, const spot_look *net, int layer, int live)
 {
-    return (spot_dense_shape){ live, layer ? net->features : 4 * net->s.width * AREA, net->features, true };
+    return (spot_dense_shape){ live, layer ? net->features : 4 * net->s.width * AREA, net->features, true,
+                               spot_dense_reads(c, net->s.precision) };
 }
 
 static spot_status take(spot_ctx *c, spot_arena *a, spot_look *net, size_t *scratch)
@@ -23,13 +24,13 @@ static spot_status take(spot_ctx *c, spot_arena *a, spot_look *net, size_t *scra
     }
     SPOT_TRY(spot_arena_take(c, a, &net->stem, most > drawn ? most : drawn));          /* spot_net_draw needs that room */
     for (int i = 0; i < 2; i++) SPOT_TRY(spot_arena_take(c, a, &net->buffer[i], most));
-    SPOT_TRY(SPOT_TAKE(c, a, net->flat, rows * dense_of(net, 0, 1).in));
+    SPOT_TRY(SPOT_TAKE(c, a, net->flat, rows * dense_of(c, net, 0, 1).in));
     for (int l = 0; l < LINEARS; l++) {
-        const spot_dense_shape d = dense_of(net, l, s.rows);
-        SPOT_TRY(SPOT_TAKE(c, a, net->dense_w[l], (size_t)d.in * d.out));
+        const spot_dense_shape d = dense_of(c, net, l, s.rows);
+        SPOT_TRY(spot_arena_take(c, a, &net->dense_w[l], (size_t)d.in * d.out * spot_precision_bytes(d.precision)));
         SPOT_TRY(SPOT_TAKE(c, a, net->dense_b[l], d.out));
         SPOT_TRY(SPOT_TAKE(c, a, net->hidden[l], rows * d.out));
-        if (spot_dense_scratch(&d) > *scratch) *scratch = spot_dense_scratch(&d);
+        if (spot_dense_scratch(c, &d) > *scratch) *scratch = spot_dense_scratch(c, &d);
     }
     return SPOT_OK;
 }
@@ -42,7 +43,8 @@ static spot_status put(spot_ctx *c, spot_look *net, const float *value, const sp
         SPOT_TRY(spot_device_copy(c, net->bias[u], value + t[1].offset, t[1].count * sizeof(float)));
     }
     for (int l = 0; l < LINEARS; l++, t += 2) {
-        SPOT_TRY(spot_device_copy(c, net->dense_w[l], value + t[0].offset, t[0].count * sizeof(float)));
+        const spot_dense_shape d = dense_of(c, net, l, net->s.rows);
+        SPOT_TRY(spot_dense_pack(c, net->dense_w[l], value + t[0].offset, &d));
         SPOT_TRY(spot_device_copy(c, net->dense_b[l], value + t[1].offset, t[1].count * sizeof(float)));
     }
     return SPOT_OK;
@@ -64,7 +66,7 @@ static spot_status run_linears(spot_ctx *c, spot_look *net, float *feature, floa
     const float *x = net->flat;
 
     for (int l = 0; l < LINEARS; l++) {
-        const spot_dense_shape s = dense_of(net, l, live);
+        const spot_dense_shape s = dense_of(c, net, l, live);
         SPOT_TRY(spot_dense_forward(c, net->hidden[l], x, net->dense_w[l], net->dense_b[l], &s, net->scratch));
         if (net->channel) SPOT_TRY(spot_look_watch(c, net, net->hidden[l], row, false, at));
         x = net->hidden[l];

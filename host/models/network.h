@@ -188,7 +188,8 @@ struct spot_look {
     float     *fc_w, *fc_b, *one, *none;              /* one and none: the stem's norm, already folded */
     void      *planes, *stem, *buffer[3];
     void      *scratch;
-    float     *dense_w[2], *dense_b[2], *flat, *hidden[2];            /* AlexNet */
+    void      *dense_w[2];                            /* AlexNet, as spot_dense_pack makes them */
+    float     *dense_b[2], *flat, *hidden[2];
     float     *channel;                               /* NULL until the caller wants it: (rows, spot_look_channels), the
                                                        * activity of every channel of every layer (predictor.h) */
 };

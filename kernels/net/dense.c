@@ -9,7 +9,14 @@
 enum { CUT = 128 };            /* rows or columns of a task, and of a tile */
 
 /* x and y, turned. */
-size_t spot_dense_scratch(const spot_dense_shape *s) { return (size_t)s->rows * ((size_t)s->in + s->out) * sizeof(float); }
+static size_t scratch_cpu(const spot_dense_shape *s) { return (size_t)s->rows * ((size_t)s->in + s->out) * sizeof(float); }
+
+static spot_status pack_cpu(spot_ctx *c, void *packed, const float *w, const spot_dense_shape *s)
+{
+    (void)c;
+    memcpy(packed, w, (size_t)s->in * s->out * sizeof *w);
+    return SPOT_OK;
+}
 
 static void turn(float *to, const float *from, int rows, int columns)
 {
@@ -35,10 +42,11 @@ static void add_product(float *c, size_t ldc, spot_gemm_factor a, spot_gemm_fact
 }
 
 /* y' = w x', since gemm wants rows of the second factor. */
-static spot_status forward_cpu(spot_ctx *c, float *y, const float *x, const float *w, const float *b, const spot_dense_shape *s,
+static spot_status forward_cpu(spot_ctx *c, float *y, const float *x, const void *w, const float *b, const spot_dense_shape *s,
                                void *scratch)
 {
     const int rows = s->rows;
+    const float *weights = w;
     float *across = scratch, *down = across + (size_t)rows * s->in;
 
     turn(across, x, rows, s->in);
@@ -48,7 +56,7 @@ static spot_status forward_cpu(spot_ctx *c, float *y, const float *x, const floa
         float *to = down + (size_t)first * rows;
         for (int i = 0; i < n * rows; i++) to[i] = b[first + i / rows];
         for (int i = 0; i < rows; i += CUT)
-            add_product(to + i, rows, (spot_gemm_factor){ w + (size_t)first * s->in, s->in, 1 },
+            add_product(to + i, rows, (spot_gemm_factor){ weights + (size_t)first * s->in, s->in, 1 },
                         (spot_gemm_factor){ across + i, rows, 1 }, n,
                         rows - i < CUT ? rows - i : CUT, s->in);
         for (int i = 0; i < rows; i++)
@@ -81,6 +89,8 @@ static void bias_back(float *db, const float *dz, const spot_dense_shape *s)
 
 static spot_status back_cpu(spot_ctx *c, const spot_dense_gradients *g, const spot_dense_shape *s, void *scratch)
 {
+    const float *w = g->w;
+
     (void)scratch;
     for (size_t i = 0; s->relu && i < (size_t)s->rows * s->out; i++)
         if (g->y[i] <= 0) g->dy[i] = 0;
@@ -89,7 +99,7 @@ static spot_status back_cpu(spot_ctx *c, const spot_dense_gradients *g, const sp
     memset(g->dx, 0, (size_t)s->rows * s->in * sizeof *g->dx);
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic, 1)
     for (int first = 0; first < s->in; first += CUT)
-        add_product(g->dx + first, s->in, (spot_gemm_factor){ g->dy, s->out, 1 }, (spot_gemm_factor){ g->w + first, s->in, 1 },
+        add_product(g->dx + first, s->in, (spot_gemm_factor){ g->dy, s->out, 1 }, (spot_gemm_factor){ w + first, s->in, 1 },
                     s->rows,
                     s->in - first < CUT ? s->in - first : CUT, s->out);
     return SPOT_OK;
@@ -109,17 +119,25 @@ static spot_status drop_cpu(spot_ctx *c, float *x, size_t count, const spot_drop
     return SPOT_OK;
 }
 
-const spot_dense_ops spot_dense_cpu = { forward_cpu, back_cpu, drop_cpu };
+const spot_dense_ops spot_dense_cpu = { scratch_cpu, pack_cpu, forward_cpu, back_cpu, drop_cpu };
 
 /* -- checked entries ------------------------------------------------------------------------------------------ */
 
 static spot_status check_shape(spot_ctx *c, const char *op, const spot_dense_shape *s)
 {
-    if (s->rows > 0 && s->in > 0 && s->out > 0) return SPOT_OK;
+    if (s->rows > 0 && s->in > 0 && s->out > 0 && spot_dense_reads(c, s->precision) == s->precision) return SPOT_OK;
     return spot_fail(c, SPOT_INVALID, "dense.%s: %d rows of %d numbers by (%d, %d)", op, s->rows, s->in, s->out, s->in);
 }
 
-spot_status spot_dense_forward(spot_ctx *c, float *y, const float *x, const float *w, const float *b, const spot_dense_shape *s,
+size_t spot_dense_scratch(spot_ctx *c, const spot_dense_shape *s) { return c->ops->dense ? c->ops->dense->scratch(s) : 0; }
+
+spot_status spot_dense_pack(spot_ctx *c, void *packed, const float *w, const spot_dense_shape *s)
+{
+    SPOT_TRY(check_shape(c, "pack", s));
+    SPOT_DISPATCH(c, dense, pack, packed, w, s);
+}
+
+spot_status spot_dense_forward(spot_ctx *c, float *y, const float *x, const void *w, const float *b, const spot_dense_shape *s,
                                void *scratch)
 {
     SPOT_TRY(check_shape(c, "forward", s));

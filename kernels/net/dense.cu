@@ -1,62 +1,25 @@
-/* dense.cu - products in fp32 by tiles of 64 x 64 (core/tile.cuh). A number is the sum of dense.h's chains, so it has the
- * CPU's bits. Batches have few rows: the time is that of reading the weights. */
-#include "core/tile.cuh"
+/* dense.cu - the three products of a layer by cuBLASLt (linear_cublas.cuh), the bias in their epilogue. The ReLU is a kernel of
+ * ours: the library's might make 0 of a NaN. Products stay with the device for each shape that was met. */
+#include "core/lanes.cuh"
 #include "net/dense_step.h"
+#include "net/linear_cublas.cuh"
 
-enum { THREADS = 256, TILE = SPOT_TILE, SLAB = SPOT_TILE_SLAB, PITCH = TILE + 1 };
+enum { THREADS = 256, OWN = 4, ALIGN = 256, ARRAY_ALIGN = 16 };
 
-struct fused { static __device__ inline float step(float sum, float a, float b) { return fmaf(a, b, sum); } };
-
-/* A factor: number (i, k) lies at v[i * row + k * deep]; one of the two steps is 1. */
-typedef struct { const float *v; size_t row, deep; int rows; } factor;
-
-/* Rows [first, first + 64) by numbers [k, k + 16) of f -> slab (16, PITCH), 0 outside. */
-static __device__ inline void load_slab(float *slab, factor f, int first, int k, int depth)
+/* grid (ceil(count / 1024)); y may be x. relu: max(0, x), and a NaN stays */
+template <typename T, bool RELU>
+static __global__ void __launch_bounds__(THREADS) round_kernel(T *y, const float *x, size_t count)
 {
-    for (int t = (int)(threadIdx.y * blockDim.x + threadIdx.x); t < TILE * SLAB; t += THREADS) {
-        const int i = f.row == 1 ? t % TILE : t / SLAB, d = f.row == 1 ? t / TILE : t % SLAB;
-        const bool inside = first + i < f.rows && k + d < depth;
-        slab[d * PITCH + i] = inside ? f.v[(first + i) * f.row + (k + d) * f.deep] : 0.0f;
+    const size_t first = OWN * ((size_t)blockIdx.x * THREADS + threadIdx.x);
+    float v[OWN];
+
+    if (first + OWN <= count) {
+        spot_widen_four<float>(v, spot_load_four(x + first));
+        for (int j = 0; j < OWN; j++) v[j] = RELU && v[j] <= 0 ? 0.0f : v[j];
+        spot_store_four(y + first, v);
+    } else {
+        for (size_t i = first; i < count; i++) spot_round(y + i, RELU && x[i] <= 0 ? 0.0f : x[i]);
     }
-}
-
-static __device__ inline void end_chains(float all[SPOT_TILE_OWN][SPOT_TILE_OWN], float sum[SPOT_TILE_OWN][SPOT_TILE_OWN])
-{
-    for (int i = 0; i < SPOT_TILE_OWN; i++)
-        for (int j = 0; j < SPOT_TILE_OWN; j++) {
-            all[i][j] += sum[i][j];
-            sum[i][j] = 0;
-        }
-}
-
-/* grid (ceil(b.rows / 64), ceil(a.rows / 64)), block (16, 16): c (a.rows, b.rows) = start + a b', then ReLU. */
-static __global__ void __launch_bounds__(THREADS) product_kernel(float *c, factor a, factor b, int depth, const float *start,
-                                                                 bool relu)
-{
-    SPOT_SHARED(float, left, SLAB * PITCH);
-    SPOT_SHARED(float, right, SLAB * PITCH);
-    const int top = (int)blockIdx.y * TILE, side = (int)blockIdx.x * TILE;
-    float all[SPOT_TILE_OWN][SPOT_TILE_OWN], sum[SPOT_TILE_OWN][SPOT_TILE_OWN] = {};
-
-    for (int i = 0; i < SPOT_TILE_OWN; i++)
-        for (int j = 0; j < SPOT_TILE_OWN; j++) {
-            const int column = side + j * SPOT_TILE_SIDE + (int)threadIdx.x;
-            all[i][j] = start && column < b.rows ? start[column] : 0.0f;
-        }
-    for (int k = 0; k < depth; k += SLAB) {
-        load_slab(left, a, top, k, depth);
-        load_slab(right, b, side, k, depth);
-        __syncthreads();
-        spot_tile_add<fused, PITCH>(sum, left, right, min((int)SLAB, depth - k));
-        __syncthreads();
-        if ((k + SLAB) % SPOT_DENSE_CHAIN == 0 || k + SLAB >= depth) end_chains(all, sum);
-    }
-    for (int i = 0; i < SPOT_TILE_OWN; i++)
-        for (int j = 0; j < SPOT_TILE_OWN; j++) {
-            const int row = top + i * SPOT_TILE_SIDE + (int)threadIdx.y, column = side + j * SPOT_TILE_SIDE + (int)threadIdx.x;
-            if (row < a.rows && column < b.rows)
-                c[(size_t)row * b.rows + column] = relu && all[i][j] <= 0 ? 0.0f : all[i][j];
-        }
 }
 
 /* grid (ceil(out / 256)): dz over dy, and its sum over the rows; db may be NULL. */
@@ -88,37 +51,115 @@ static __global__ void __launch_bounds__(THREADS) drop_kernel(float *x, size_t c
     for (size_t i = 4 * block; i < 4 * block + 4 && i < count; i++) x[i] = word[i % 4] < below ? 0.0f : x[i] * grown;
 }
 
-static spot_status multiply(spot_ctx *c, float *to, factor a, factor b, int depth, const float *start, bool relu)
-{
-    const unsigned down = spot_blocks(a.rows, SPOT_TILE), across = spot_blocks(b.rows, SPOT_TILE);
+/* -- products ------------------------------------------------------------------------------------------------- */
 
-    if (down > 65535) return spot_fail(c, SPOT_UNSUPPORTED, "dense: %d rows of a product; CUDA takes 4194240", a.rows);
-    SPOT_LAUNCH(product_kernel, dim3(across, down), dim3(SPOT_TILE_SIDE, SPOT_TILE_SIDE), 0, spot_cuda_stream(c), to, a, b,
-                depth, start, relu);
-    return spot_cuda_launched(c, "dense: (%d, %d) by (%d, %d)", a.rows, depth, b.rows, depth);
+static size_t rounded_up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
+
+static size_t rounded_bytes(const spot_dense_shape *s, int columns)
+{
+    return s->precision == SPOT_BF16 ? rounded_up((size_t)s->rows * columns * sizeof(spot_bf16)) : 0;
 }
 
-static spot_status forward_cuda(spot_ctx *c, float *y, const float *x, const float *w, const float *b,
-                                const spot_dense_shape *s, void *)
+/* Of the product; then x and dz in bf16. */
+static size_t scratch_cuda(const spot_dense_shape *s)
 {
-    const size_t in = s->in;
-
-    SPOT_TRY(spot_cuda_needs(c, y, "dense.forward: y"));
-    return multiply(c, y, factor{ x, in, 1, s->rows }, factor{ w, in, 1, s->out }, s->in, b, s->relu);
+    return rounded_up(spot_product_scratch()) + rounded_bytes(s, s->in) + rounded_bytes(s, s->out);
 }
 
-static spot_status back_cuda(spot_ctx *c, const spot_dense_gradients *g, const spot_dense_shape *s, void *)
+static spot_status round_numbers(spot_ctx *c, void *to, const float *from, size_t count)
 {
-    const size_t in = s->in, out = s->out;
+    SPOT_LAUNCH((round_kernel<spot_bf16, false>), dim3(spot_blocks(count, THREADS * OWN)), THREADS, 0, spot_cuda_stream(c),
+                (spot_bf16 *)to, from, count);
+    return spot_cuda_launched(c, "dense: %zu numbers to bf16", count);
+}
 
-    SPOT_TRY(spot_cuda_needs(c, g->dy, "dense.back: dy"));
-    SPOT_LAUNCH(mask_kernel, dim3(spot_blocks(out, THREADS)), THREADS, 0, spot_cuda_stream(c), g->dy, g->db, g->y, s->rows,
+/* *v, or its numbers in bf16 where the products read bf16, in scratch behind that of the product and `behind` bytes. */
+static spot_status narrow(spot_ctx *c, const void **v, const spot_dense_shape *s, int columns, void *scratch, size_t behind)
+{
+    void *to = (char *)scratch + rounded_up(spot_product_scratch()) + behind;
+    const float *from = (const float *)*v;
+
+    if (s->precision != SPOT_BF16) return SPOT_OK;
+    *v = to;
+    return round_numbers(c, to, from, (size_t)s->rows * columns);
+}
+
+static spot_status check_aligned(spot_ctx *c, const char *call, const spot_cuda_array *array, int n)
+{
+    SPOT_TRY(spot_cuda_needs_each(c, call, array, n));
+    for (int i = 0; i < n; i++)
+        if ((uintptr_t)array[i].p % ARRAY_ALIGN)
+            return spot_fail(c, SPOT_INVALID, "{dense.unaligned} %s: %s does not begin at a multiple of %d bytes", call,
+                             array[i].name, (int)ARRAY_ALIGN);
+    return SPOT_OK;
+}
+
+static spot_status product_of(spot_ctx *c, spot_product **p, spot_product_kind kind, const spot_dense_shape *s)
+{
+    const spot_linear_shape layer = { .in = s->in, .out = s->out, .bias = kind == SPOT_PRODUCT_Y, .precision = s->precision };
+    const spot_product_shape shape = { layer, kind, s->rows };
+
+    *p = spot_product_kept(c, &shape);
+    if (*p) return SPOT_OK;
+    SPOT_TRY(spot_product_find(c, p, &shape));
+    spot_product_keep(c, *p);
+    return SPOT_OK;
+}
+
+static spot_status pack_cuda(spot_ctx *c, void *packed, const float *w, const spot_dense_shape *s)
+{
+    const size_t count = (size_t)s->in * s->out;
+
+    SPOT_TRY(spot_cuda_needs_all(c, "dense.pack", { { packed, "packed" }, { w, "w" } }));
+    if (s->precision == SPOT_BF16) return round_numbers(c, packed, w, count);
+    return spot_cuda_memory(c)->copy(c, packed, w, count * sizeof *w);
+}
+
+static spot_status forward_cuda(spot_ctx *c, float *y, const float *x, const void *w, const float *b,
+                                const spot_dense_shape *s, void *scratch)
+{
+    const spot_cuda_array array[] = { { y, "y" }, { x, "x" }, { w, "w" }, { b, "b" }, { scratch, "scratch" } };
+    const size_t count = (size_t)s->rows * s->out;
+    const void *from = x;
+    spot_product *p;
+
+    SPOT_TRY(check_aligned(c, "dense.forward", array, 5));
+    SPOT_TRY(product_of(c, &p, SPOT_PRODUCT_Y, s));
+    SPOT_TRY(narrow(c, &from, s, s->in, scratch, 0));
+    SPOT_TRY(spot_product_run(c, p, y, from, w, b, s->rows, scratch));
+    if (!s->relu) return SPOT_OK;
+    SPOT_LAUNCH((round_kernel<float, true>), dim3(spot_blocks(count, THREADS * OWN)), THREADS, 0, spot_cuda_stream(c), y, y,
+                count);
+    return spot_cuda_launched(c, "dense.forward of %d rows, (%d, %d)", s->rows, s->out, s->in);
+}
+
+static spot_status weights_back(spot_ctx *c, const spot_dense_gradients *g, const void *dz, const spot_dense_shape *s,
+                                void *scratch)
+{
+    const void *x = g->x;
+    spot_product *p;
+
+    SPOT_TRY(product_of(c, &p, SPOT_PRODUCT_DW, s));
+    SPOT_TRY(narrow(c, &x, s, s->in, scratch, rounded_bytes(s, s->out)));
+    return spot_product_run(c, p, g->dw, dz, x, NULL, s->rows, scratch);
+}
+
+static spot_status back_cuda(spot_ctx *c, const spot_dense_gradients *g, const spot_dense_shape *s, void *scratch)
+{
+    const spot_cuda_array array[] = { { g->dy, "dy" }, { g->y, "y" }, { g->x, "x" }, { g->w, "w" }, { scratch, "scratch" },
+                                      { g->dx, "dx", !g->dx }, { g->dw, "dw", !g->dw } };
+    const void *dz = g->dy;
+    spot_product *p;
+
+    SPOT_TRY(check_aligned(c, "dense.back", array, 7));
+    SPOT_LAUNCH(mask_kernel, dim3(spot_blocks(s->out, THREADS)), THREADS, 0, spot_cuda_stream(c), g->dy, g->db, g->y, s->rows,
                 s->out, s->relu);
     SPOT_TRY(spot_cuda_launched(c, "dense.back of %d rows, (%d, %d)", s->rows, s->out, s->in));
-    if (g->dw)
-        SPOT_TRY(multiply(c, g->dw, factor{ g->dy, 1, out, s->out }, factor{ g->x, 1, in, s->in }, s->rows, NULL, false));
+    SPOT_TRY(narrow(c, &dz, s, s->out, scratch, 0));
+    if (g->dw) SPOT_TRY(weights_back(c, g, dz, s, scratch));
     if (!g->dx) return SPOT_OK;
-    return multiply(c, g->dx, factor{ g->dy, out, 1, s->rows }, factor{ g->w, 1, in, s->in }, s->out, NULL, false);
+    SPOT_TRY(product_of(c, &p, SPOT_PRODUCT_DX, s));
+    return spot_product_run(c, p, g->dx, dz, g->w, NULL, s->rows, scratch);
 }
 
 static spot_status drop_cuda(spot_ctx *c, float *x, size_t count, const spot_drop_rule *rule, uint32_t below, int site)
@@ -129,4 +170,4 @@ static spot_status drop_cuda(spot_ctx *c, float *x, size_t count, const spot_dro
     return spot_cuda_launched(c, "dense.drop of %zu numbers", count);
 }
 
-extern const spot_dense_ops spot_dense_cuda = { forward_cuda, back_cuda, drop_cuda };
+extern const spot_dense_ops spot_dense_cuda = { scratch_cuda, pack_cuda, forward_cuda, back_cuda, drop_cuda };

@@ -7,7 +7,7 @@
 
 #if !__has_include(<cublasLt.h>)
 
-spot_status spot_product_open(spot_ctx *c, spot_product **out, const spot_linear_shape *, bool)
+spot_status spot_product_open(spot_ctx *c, spot_product **out, const spot_product_shape *, bool)
 {
     *out = NULL;
     return spot_fail(c, SPOT_DEVICE, "this build was made without cuBLAS's headers, so it cannot multiply on a GPU; install "
@@ -17,7 +17,9 @@ spot_status spot_product_open(spot_ctx *c, spot_product **out, const spot_linear
 /* Never called with a product. */
 void spot_product_close(spot_product *) {}
 void spot_products_forget(spot_cuda *) {}
-size_t spot_product_scratch(const spot_product *) { return 0; }
+size_t spot_product_scratch() { return 0; }
+spot_product *spot_product_kept(spot_ctx *, const spot_product_shape *) { return NULL; }
+void spot_product_keep(spot_ctx *, spot_product *) {}
 
 spot_status spot_product_run(spot_ctx *, spot_product *, void *, const void *, const void *, const void *, int, void *)
 {
@@ -32,8 +34,8 @@ spot_status spot_product_run(spot_ctx *, spot_product *, void *, const void *, c
 
 #include "core/library.cuh"
 
-/* ROWS: for which an algorithm is chosen; a batch of CLIP's has thousands. WORKSPACE: NVIDIA's advice for Hopper. */
-enum { ROWS = 4096, WORKSPACE = 32 << 20, ALIGN = 256 };
+/* WORKSPACE: NVIDIA's advice for Hopper. */
+enum { ALIGN = 256, WORKSPACE = 32 << 20 };
 
 #define FUNCTIONS(X)                                                                                               \
     X(Create) X(Destroy) X(MatmulDescCreate) X(MatmulDescDestroy) X(MatmulDescSetAttribute) X(MatrixLayoutCreate) \
@@ -46,17 +48,20 @@ struct spot_products {
     FUNCTIONS(X)
 #undef X
     char where[1024];
+    spot_product *kept;
 };
 
-/* A bias has the type of y. The library is column-major: in its order y' (out, rows) = w (in, out) transposed times x' (in, rows). */
+/* A bias has the type of y. The library is column-major: in its order y' = b' a', where b' (in, out) of Y is w, turned, and a'
+ * (out, rows) of DW is dy, turned. */
 struct spot_product {
-    spot_linear_shape s;
+    spot_product_shape shape;
     const spot_products *lib;
     cublasLtMatmulDesc_t what;
-    cublasLtMatrixLayout_t w, x, y;
+    cublasLtMatrixLayout_t b, a, y;
     cublasLtMatmulPreference_t wish;
-    cublasLtMatmulAlgo_t chosen, algorithm;    /* for ROWS; for `rows` */
+    cublasLtMatmulAlgo_t chosen, algorithm;    /* for shape.rows; for `rows` */
     int rows;
+    spot_product *next;                        /* of the kept ones */
 };
 
 static spot_status check_cublas(spot_ctx *c, cublasStatus_t e, const char *what, const spot_linear_shape *s)
@@ -90,6 +95,11 @@ static spot_status open_library(spot_ctx *c, spot_products *b)
 
 void spot_products_forget(spot_cuda *cuda)
 {
+    while (cuda->products && cuda->products->kept) {
+        spot_product *first = cuda->products->kept;
+        cuda->products->kept = first->next;
+        spot_product_close(first);
+    }
     if (cuda->products && cuda->products->handle) cuda->products->Destroy(cuda->products->handle);
     free(cuda->products);              /* the library stays loaded */
     cuda->products = NULL;
@@ -121,30 +131,35 @@ template <typename T> static cublasStatus_t set(const spot_product *p, cublasLtM
     return p->lib->MatmulPreferenceSetAttribute(p->wish, name, &value, sizeof value);
 }
 
+/* In the library's order every array of rows has them as its columns. */
 static cublasStatus_t set_rows(const spot_product *p, uint64_t rows)
 {
-    cublasStatus_t e = p->lib->MatrixLayoutSetAttribute(p->x, CUBLASLT_MATRIX_LAYOUT_COLS, &rows, sizeof rows);
+    cublasLtMatrixLayout_t other = p->shape.kind == SPOT_PRODUCT_DW ? p->b : p->y;
+    cublasStatus_t e = p->lib->MatrixLayoutSetAttribute(p->a, CUBLASLT_MATRIX_LAYOUT_COLS, &rows, sizeof rows);
 
-    return e ? e : p->lib->MatrixLayoutSetAttribute(p->y, CUBLASLT_MATRIX_LAYOUT_COLS, &rows, sizeof rows);
+    return e ? e : p->lib->MatrixLayoutSetAttribute(other, CUBLASLT_MATRIX_LAYOUT_COLS, &rows, sizeof rows);
 }
 
 static cublasStatus_t set_bias(const spot_product *p, const void *bias)
 {
-    return p->s.bias ? set(p, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias) : CUBLAS_STATUS_SUCCESS;
+    return p->shape.s.bias ? set(p, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias) : CUBLAS_STATUS_SUCCESS;
 }
 
 static cublasStatus_t describe(spot_product *p)
 {
-    const spot_linear_shape *s = &p->s;
+    const spot_linear_shape *s = &p->shape.s;
+    const bool forward = p->shape.kind == SPOT_PRODUCT_Y, weights = p->shape.kind == SPOT_PRODUCT_DW;
+    const int rows = p->shape.rows, wide = forward ? s->out : s->in;
     cudaDataType type = s->precision == SPOT_BF16 ? CUDA_R_16BF : CUDA_R_32F;
     cublasStatus_t e = p->lib->MatmulDescCreate(&p->what, s->precision == SPOT_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32
                                                 : CUBLAS_COMPUTE_32F, CUDA_R_32F);
 
-    if (!e) e = set(p, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+    if (!e && forward) e = set(p, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+    if (!e && weights) e = set(p, CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_T);
     if (!e && s->bias) e = set(p, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    if (!e) e = p->lib->MatrixLayoutCreate(&p->w, type, s->in, s->out, s->in);
-    if (!e) e = p->lib->MatrixLayoutCreate(&p->x, type, s->in, ROWS, s->in);
-    if (!e) e = p->lib->MatrixLayoutCreate(&p->y, s->narrow ? type : CUDA_R_32F, s->out, ROWS, s->out);
+    if (!e) e = p->lib->MatrixLayoutCreate(&p->b, type, s->in, weights ? rows : s->out, s->in);
+    if (!e) e = p->lib->MatrixLayoutCreate(&p->a, type, forward ? s->in : s->out, rows, forward ? s->in : s->out);
+    if (!e) e = p->lib->MatrixLayoutCreate(&p->y, s->narrow ? type : CUDA_R_32F, wide, weights ? s->out : rows, wide);
     return e;
 }
 
@@ -158,9 +173,10 @@ static cublasStatus_t describe_wish(spot_product *p, bool known)
     uint64_t how = CUBLASLT_NUMERICAL_IMPL_FLAGS_ACCUMULATOR_32F | CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA
                  | CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_32F;
     cublasStatus_t e = p->lib->MatmulPreferenceCreate(&p->wish);
+    const spot_precision precision = p->shape.s.precision;
 
-    if (p->s.precision != SPOT_FP32)
-        how |= CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA | (p->s.precision == SPOT_BF16 ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF
+    if (precision != SPOT_FP32)
+        how |= CUBLASLT_NUMERICAL_IMPL_FLAGS_HMMA | (precision == SPOT_BF16 ? CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_16BF
                                                      : CUBLASLT_NUMERICAL_IMPL_FLAGS_INPUT_TF32);
     if (!e && known) e = set(p, CUBLASLT_MATMUL_PREF_IMPL_MASK, how);
     if (!e) e = set(p, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, (uint64_t)WORKSPACE);
@@ -174,7 +190,7 @@ static cublasStatus_t propose(const spot_product *p, cublasLtMatmulAlgo_t *algor
 {
     cublasLtMatmulHeuristicResult_t found;
     int count = 0;
-    cublasStatus_t e = p->lib->MatmulAlgoGetHeuristic(p->lib->handle, p->what, p->w, p->x, p->y, p->y, p->wish, 1, &found,
+    cublasStatus_t e = p->lib->MatmulAlgoGetHeuristic(p->lib->handle, p->what, p->b, p->a, p->y, p->y, p->wish, 1, &found,
                                                       &count);
 
     if (!e) e = count ? found.state : CUBLAS_STATUS_NOT_SUPPORTED;
@@ -182,7 +198,7 @@ static cublasStatus_t propose(const spot_product *p, cublasLtMatmulAlgo_t *algor
     return e;
 }
 
-spot_status spot_product_open(spot_ctx *c, spot_product **out, const spot_linear_shape *s, bool known)
+spot_status spot_product_open(spot_ctx *c, spot_product **out, const spot_product_shape *s, bool known)
 {
     const spot_products *lib;
     spot_product *p;
@@ -192,14 +208,14 @@ spot_status spot_product_open(spot_ctx *c, spot_product **out, const spot_linear
     SPOT_TRY(library_of(c, &lib));
     p = (spot_product *)calloc(1, sizeof *p);
     if (!p) return spot_fail(c, SPOT_NOMEM, "no memory for the plan of a linear layer");
-    p->s = *s;
+    p->shape = *s;
     p->lib = lib;
     e = describe(p);
     if (!e) e = describe_wish(p, known);
     if (!e) e = set_bias(p, spot_cuda_of(c)->tickets);      /* any address that is aligned as biases are */
     if (!e) e = propose(p, &p->chosen);
     if (e) spot_product_close(p);
-    SPOT_TRY(check_cublas(c, e, "plan", s));
+    SPOT_TRY(check_cublas(c, e, "plan", &s->s));
     *out = p;
     return SPOT_OK;
 }
@@ -209,13 +225,28 @@ void spot_product_close(spot_product *p)
     if (!p) return;
     if (p->wish) p->lib->MatmulPreferenceDestroy(p->wish);
     if (p->y) p->lib->MatrixLayoutDestroy(p->y);
-    if (p->x) p->lib->MatrixLayoutDestroy(p->x);
-    if (p->w) p->lib->MatrixLayoutDestroy(p->w);
+    if (p->a) p->lib->MatrixLayoutDestroy(p->a);
+    if (p->b) p->lib->MatrixLayoutDestroy(p->b);
     if (p->what) p->lib->MatmulDescDestroy(p->what);
     free(p);
 }
 
-size_t spot_product_scratch(const spot_product *) { return WORKSPACE + ALIGN; }
+size_t spot_product_scratch() { return WORKSPACE + ALIGN; }
+
+spot_product *spot_product_kept(spot_ctx *c, const spot_product_shape *s)
+{
+    const spot_products *lib = spot_cuda_of(c)->products;
+    spot_product *p = lib ? lib->kept : NULL;
+
+    while (p && !spot_product_shapes_equal(&p->shape, s)) p = p->next;
+    return p;
+}
+
+void spot_product_keep(spot_ctx *c, spot_product *p)
+{
+    p->next = spot_cuda_of(c)->products->kept;
+    spot_cuda_of(c)->products->kept = p;
+}
 
 /* -- a product -------------------------------------------------------------------------------------------------------- */
 
@@ -230,23 +261,23 @@ static cublasStatus_t fit_rows(spot_product *p, int rows)
     e = set_rows(p, (uint64_t)rows);
     if (e) return e;
     p->algorithm = p->chosen;
-    e = p->lib->MatmulAlgoCheck(p->lib->handle, p->what, p->w, p->x, p->y, p->y, &p->algorithm, &found);
+    e = p->lib->MatmulAlgoCheck(p->lib->handle, p->what, p->b, p->a, p->y, p->y, &p->algorithm, &found);
     if (e || found.workspaceSize > WORKSPACE) e = propose(p, &p->algorithm);
     if (!e) p->rows = rows;
     return e;
 }
 
-spot_status spot_product_run(spot_ctx *c, spot_product *p, void *y, const void *x, const void *w, const void *bias, int rows,
+spot_status spot_product_run(spot_ctx *c, spot_product *p, void *y, const void *a, const void *b, const void *bias, int rows,
                              void *scratch)
 {
-    const float one = 1, beta = p->s.add;
+    const float one = 1, beta = p->shape.s.add;
     void *workspace = (void *)(((uintptr_t)scratch + ALIGN - 1) / ALIGN * ALIGN);
     cublasStatus_t e = set_bias(p, bias);
 
     if (!e) e = fit_rows(p, rows);
-    if (!e) e = p->lib->Matmul(p->lib->handle, p->what, &one, w, p->w, x, p->x, &beta, y, p->y, y, p->y, &p->algorithm,
+    if (!e) e = p->lib->Matmul(p->lib->handle, p->what, &one, b, p->b, a, p->a, &beta, y, p->y, y, p->y, &p->algorithm,
                                workspace, WORKSPACE, spot_cuda_stream(c));
-    return check_cublas(c, e, "multiply", &p->s);
+    return check_cublas(c, e, "multiply", &p->shape.s);
 }
 
 #endif
