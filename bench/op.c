@@ -33,7 +33,7 @@ static void *take_memory(spot_op_run *r, size_t bytes)
         r->room = 2 * r->room + 64;
     }
     if (r->misplaced) {
-        p = aligned_alloc(64, (bytes + 127) / 64 * 64);
+        p = aligned_alloc(SPOT_ALIGN, spot_arena_room(bytes + 1));
         if (!p) return fail(r, spot_fail(r->c, SPOT_NOMEM, "no memory for the problems of %s", r->op->name));
     } else {
         spot_status s = spot_device_take(r->c, &p, bytes);
@@ -160,7 +160,7 @@ const void *spot_op_all(spot_op_run *r, const void *member, size_t bytes, int co
     unsigned char *all = r->gathered.base + r->gathered.used;
 
     for (int p = 0; p < count; p++) memcpy(all + (size_t)p * bytes, (const char *)member + (size_t)p * r->op->bytes, bytes);
-    r->gathered.used += ((size_t)count * bytes + 63) / 64 * 64;
+    r->gathered.used += spot_arena_room((size_t)count * bytes);
     return all;
 }
 
@@ -188,7 +188,7 @@ spot_status spot_op_open(spot_ctx *c, spot_op_run **out, const spot_op *op, int 
     if (!r) return spot_fail(c, SPOT_NOMEM, "no memory for a run of %s", op->name);
     *r = (spot_op_run){ .c = c, .op = op, .misplaced = misplaced, .problem = calloc((size_t)problems, op->bytes) };
     if (!r->problem) return spot_fail(c, SPOT_NOMEM, "no memory for a run of %s", op->name);
-    SPOT_TRY(spot_arena_open(c, &r->gathered, (size_t)problems * (op->bytes + 64) + 1024));
+    SPOT_TRY(spot_arena_open(c, &r->gathered, (size_t)problems * op->bytes + 16 * SPOT_ALIGN));
     for (; r->problems < problems && r->status == SPOT_OK; r->problems++) {
         int q = r->number = r->problems;
         op->make(r, (char *)r->problem + (size_t)q * op->bytes, size[q < sizes ? q : q % again]);

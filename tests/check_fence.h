@@ -11,7 +11,8 @@ enum { FENCE = 4096 };
 
 typedef enum { BEHIND, BEFORE } fence_side;
 
-/* The array lies at a multiple of 64 bytes, as an arena has it. The bytes up to the next multiple belong to nobody: NaN. */
+/* The array lies at a multiple of 64 bytes; those of an arena lie at multiples of more. The bytes up to the next multiple
+ * belong to nobody: NaN. */
 typedef struct { char *map, *array, *end; size_t all; } fenced;
 
 static inline fenced fenced_room(size_t bytes, fence_side side)

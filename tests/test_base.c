@@ -1,4 +1,4 @@
-/* test_base.c - status, plain and quoted text, arena, addressed random numbers. */
+/* test_base.c - status, plain and quoted text, addressed random numbers. */
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 
@@ -40,24 +40,6 @@ TEST(words_are_quoted_for_a_shell)
     memset(longest, '\'', 1024);
     longest[1024] = 0;
     assert_int_equal(strlen(spot_quote(text, longest)), 4 * 1024 + 2);
-}
-
-TEST(counting_and_real_arenas_agree)
-{
-    spot_ctx c = check_ctx(1);
-    spot_arena count = spot_arena_counting(), real;
-    float *x;
-    double *y;
-    CHECK_OK(&c, SPOT_TAKE(&c, &count, x, 17));
-    assert_null(x);
-    CHECK_OK(&c, SPOT_TAKE(&c, &count, y, 3));
-    CHECK_OK(&c, spot_arena_open(&c, &real, count.peak));
-    CHECK_OK(&c, SPOT_TAKE(&c, &real, x, 17));
-    CHECK_OK(&c, SPOT_TAKE(&c, &real, y, 3));
-    assert_int_equal(real.peak, count.peak);
-    assert_int_equal((uintptr_t)y % 64, 0);
-    CHECK_FAILS(&c, SPOT_TAKE(&c, &real, y, 1), SPOT_NOMEM, "arena.full");
-    spot_arena_close(&real);
 }
 
 /* Random123's published known answers for philox4x32-10. */

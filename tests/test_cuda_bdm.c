@@ -110,7 +110,7 @@ static void check_assigned(spot_ctx *c, const spot_view *v, const spot_fit *fit,
     for (int k = 0; k < found->len; k++)
         for (int i = 0; i < found->h[k].len; i++) want[found->h[k].row[i] * found->len + k] = 1;
     CHECK_OK(c, spot_bdm_assign(c, &a, NULL, found->len, v, fit, cfg));
-    CHECK_OK(c, spot_arena_open(c, &a, a.peak + 64));
+    CHECK_OK(c, spot_arena_open(c, &a, a.peak));
     CHECK_OK(c, spot_bdm_assign(c, &a, member, found->len, v, fit, cfg));
     if (memcmp(member, want, (size_t)v->n * (size_t)found->len))
         fail_msg("%s: rows came back into other hypotheses", spot_bdm_name(cfg, name, sizeof name));

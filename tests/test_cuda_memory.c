@@ -42,6 +42,26 @@ TEST(what_an_arena_hands_out_again_is_poisoned)
     if (!set) unsetenv("SPOT_CUDA_POISON");
 }
 
+/* A warp's load of 128 bytes and the libraries' best algorithms ask for it, whatever was taken before. */
+TEST(pieces_on_a_device_begin_where_those_of_cuda_do)
+{
+    static const size_t bytes[] = { 1, 63, 64, 100, 255, 256, 257, 4 };
+    spot_arena count = spot_arena_counting(), a;
+    char *p;
+    spot_ctx c;
+
+    open_cuda(&c, 0);
+    for (int i = 0; i < LEN(bytes); i++) CHECK_OK(&c, SPOT_TAKE(&c, &count, p, bytes[i]));
+    CHECK_OK(&c, spot_arena_open_device(&c, &a, count.peak));
+    for (int i = 0; i < LEN(bytes); i++) {
+        CHECK_OK(&c, SPOT_TAKE(&c, &a, p, bytes[i]));
+        assert_int_equal((uintptr_t)p % SPOT_ALIGN, 0);
+    }
+    CHECK_FAILS(&c, SPOT_TAKE(&c, &a, p, 1), SPOT_NOMEM, "arena.full");
+    spot_arena_close(&a);
+    spot_device_close(&c);
+}
+
 TEST(a_gpu_without_kernels_is_named)
 {
     static const struct { const char *capability; bool able; } of[] = { { "7.5", false }, { "8.0", true }, { "8.6", true },

@@ -74,7 +74,7 @@ TEST_ON_CUDA(misaligned_arrays_are_refused)
     for (int i = 0; i < LEN(name); i++) p[i] = to_device(&c, NULL, spot_linear_scratch(&c, plan) + 1024);
     for (int i = 0; i < LEN(name); i++) {
         p[i] += 8;
-        snprintf(words, sizeof words, "linear.unaligned: %s | 16", name[i]);
+        snprintf(words, sizeof words, "linear.unaligned: %s | %d", name[i], i == 4 ? SPOT_ALIGN : 16);
         CHECK_FAILS(&c, spot_linear_forward(&c, plan, p[0], p[1], p[2], (float *)(void *)p[3], 4, p[4]), SPOT_INVALID, words);
         p[i] -= 8;
     }

@@ -151,7 +151,7 @@ TEST(new_rows_belong_where_the_attributes_hold)
     CHECK_OK(&b.c, spot_arena_open(&b.c, &a, spot_bdm_bytes(1, &g.n, b.points.d, &b.cfg, 1)));
     CHECK_OK(&b.c, spot_bdm_fit(&b.c, &a, 1, &found, &fit, &b.view, &b.points, &seed, &b.cfg));
     CHECK_OK(&b.c, spot_bdm_assign(&b.c, &work, NULL, found.len, &b.view, &fit, &b.cfg));
-    CHECK_OK(&b.c, spot_arena_open(&b.c, &work, work.peak + 64));
+    CHECK_OK(&b.c, spot_arena_open(&b.c, &work, work.peak));
     CHECK_OK(&b.c, spot_bdm_assign(&b.c, &work, member, found.len, &b.view, &fit, &b.cfg));
     for (int k = 0; k < found.len; k++) {
         int at = 0;

@@ -55,7 +55,7 @@ static void discover(study *s, spot_ctx *c, int labels)
     plant(s, labels);
     map = spot_embed_needs(c, 1, &s->view.n, D, &s->cfg.embed);
     work = spot_bdm_needs(c, 1, &s->view.n, s->cfg.embed.method ? s->cfg.embed.dim : D, &s->cfg);
-    CHECK_OK(c, spot_arena_open(c, &s->a, map.host + work.host + 64));
+    CHECK_OK(c, spot_arena_open(c, &s->a, map.host + work.host));
     CHECK_OK(c, spot_embed_fit(c, &s->a, 1, &s->points, &s->view, &seed, &s->cfg.embed));
     CHECK_OK(c, spot_bdm_fit(c, &s->a, 1, &s->found, &s->fit, &s->view, &s->points, &seed, &s->cfg));
 }

@@ -222,7 +222,7 @@ static void check_logistic(spot_ctx *c, FILE *f)
     spot_arena a = spot_arena_counting();
     get(f, &p.c, sizeof p.c);
     CHECK_OK(c, spot_logistic_fit(c, &a, &p));
-    size_t bytes = a.peak + 64;
+    size_t bytes = a.peak;
     CHECK_OK(c, spot_arena_open(c, &a, bytes));
     CHECK_OK(c, spot_logistic_fit(c, &a, &p));
     for (size_t j = 0; j < d; j++) {

@@ -18,7 +18,7 @@ static void open_auditors(spot_ctx *c, spot_arena *host, spot_auditors *a)
     spot_auditors *all[] = { a };
     spot_arena counted = spot_arena_counting();
     CHECK_OK(c, spot_auditors_take(c, &counted, &counted, a));
-    CHECK_OK(c, spot_arena_open(c, host, counted.peak + SPOT_AUDITORS_SCRATCH + 64));
+    CHECK_OK(c, spot_arena_open(c, host, counted.peak + spot_auditors_scratch(1)));
     CHECK_OK(c, spot_auditors_take(c, host, host, a));
     CHECK_OK(c, spot_auditors_open(c, 1, all));
 }

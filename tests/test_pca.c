@@ -182,7 +182,7 @@ TEST(leading_eigenvectors)
     spot_eigen s;
 
     CHECK_OK(&c, spot_eigen_take(&c, &sizes, &s, D, KEPT));
-    CHECK_OK(&c, spot_arena_open(&c, &a, sizes.peak + 64));
+    CHECK_OK(&c, spot_arena_open(&c, &a, sizes.peak));
     CHECK_OK(&c, spot_eigen_take(&c, &a, &s, D, KEPT));
     for (int kind = 0; kind < 5; kind++) {
         spot_rng r = spot_rng_at(1, SPOT_RNG_PCA, 0, (uint32_t)kind);

@@ -102,7 +102,7 @@ TEST(nearest_rows_are_the_nearest)
         spot_arena a = spot_arena_counting();
         int *out = threads == 1 ? got : again;
         CHECK_OK(&c, spot_nearest_rows(&c, &a, NULL, (spot_some_rows){ x, NULL, N }, (spot_some_rows){ y, NULL, M }, WIDE, K));
-        CHECK_OK(&c, spot_arena_open(&c, &a, a.peak + 64));
+        CHECK_OK(&c, spot_arena_open(&c, &a, a.peak));
         CHECK_OK(&c, spot_nearest_rows(&c, &a, out, (spot_some_rows){ x, NULL, N }, (spot_some_rows){ y, NULL, M }, WIDE, K));
         spot_arena_close(&a);
     }
@@ -174,7 +174,7 @@ TEST(no_neighbour_depends_on_what_rules_out)
             a = spot_arena_counting();
             CHECK_OK(&c, spot_nearest_rows(&c, &a, NULL, of, y, d, k));
             assert_true(a.peak <= spot_nearest_bytes(&c, M, d, k));
-            CHECK_OK(&c, spot_arena_open(&c, &a, a.peak + 64));
+            CHECK_OK(&c, spot_arena_open(&c, &a, a.peak));
             CHECK_OK(&c, spot_nearest_rows(&c, &a, got, of, y, d, k));
             spot_arena_close(&a);
             float *order = malloc((size_t)M * (size_t)d * sizeof *order);

@@ -9,6 +9,7 @@
 #include "fit/silhouette.h"
 #include "spotter/cluster.h"
 #include "spotter/rng.h"
+#include "stats/jobs.h"
 
 typedef struct { spot_mat x; int labellings, search, chosen; spot_labelling *want; } known;
 
@@ -243,4 +244,20 @@ TEST(bad_input_gets_a_sentence)
     CHECK_FAILS(&c, spot_cluster_search(&c, &a, 1, &found, &m, &seed, &cfg), SPOT_INPUT, "points.value: row 1 | column 1");
     CHECK_FAILS(&c, spot_silhouette_samples(&c, &job, 1), SPOT_INVALID, "silhouette.sizes: 1025");
     spot_arena_close(&a);
+}
+
+/* However n rows divide, the rooms of the sets' arrays are no more than those of equal sets with the rows that are counted. */
+TEST(sets_are_counted_with_enough_rows)
+{
+    spot_rng r = spot_rng_at(3, SPOT_RNG_INIT, 0, 0);
+    for (int i = 0; i < 20000; i++) {
+        int n = 1 + (int)spot_rng_below(&r, 3000), sets = 1 + (int)spot_rng_below(&r, 6), left = n;
+        size_t bytes = 1 + spot_rng_below(&r, 9), rooms = 0;
+        for (int k = 0; k < sets; k++) {
+            int own = k < sets - 1 ? (int)spot_rng_below(&r, (uint32_t)left + 1) : left;
+            rooms += spot_arena_room((size_t)own * bytes);
+            left -= own;
+        }
+        assert_in_range(rooms, 0, (size_t)sets * spot_arena_room((size_t)spot_rows_of_set(n, sets) * bytes));
+    }
 }

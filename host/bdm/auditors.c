@@ -217,6 +217,23 @@ static spot_status fit_all(spot_ctx *c, int problems, spot_auditors *const *all,
     return SPOT_OK;
 }
 
+static spot_status take_fits(spot_ctx *c, spot_arena *a, spot_ridge_rows **sets, spot_ridge_fit **fits, int problems)
+{
+    SPOT_TRY(SPOT_TAKE(c, a, *sets, 4 * (size_t)problems));
+    return SPOT_TAKE(c, a, *fits, problems);
+}
+
+size_t spot_auditors_scratch(int problems)
+{
+    spot_arena a = spot_arena_counting();
+    spot_ctx quiet = { 0 };
+    spot_ridge_rows *sets;
+    spot_ridge_fit *fits;
+
+    take_fits(&quiet, &a, &sets, &fits, problems);
+    return a.peak;
+}
+
 spot_status spot_auditors_fit(spot_ctx *c, spot_arena *host, int problems, spot_auditors *const *all, double ridge)
 {
     size_t mark = host->used;
@@ -224,9 +241,7 @@ spot_status spot_auditors_fit(spot_ctx *c, spot_arena *host, int problems, spot_
     spot_ridge_fit *fits;
     spot_status s;
 
-    _Static_assert(4 * sizeof *sets + sizeof *fits + 2 * 64 <= SPOT_AUDITORS_SCRATCH, "the scratch that is promised");
-    SPOT_TRY(SPOT_TAKE(c, host, sets, 4 * (size_t)problems));
-    SPOT_TRY(SPOT_TAKE(c, host, fits, problems));
+    SPOT_TRY(take_fits(c, host, &sets, &fits, problems));
     s = fit_all(c, problems, all, sets, fits, ridge);
     host->used = mark;
     return s;

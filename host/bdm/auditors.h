@@ -46,8 +46,8 @@ spot_status spot_auditors_take(spot_ctx *c, spot_arena *host, spot_arena *work, 
 spot_status spot_auditors_open(spot_ctx *c, int problems, spot_auditors *const *a);
 
 /* Fits the wanted auditors of every problem; SPOT_NUMERIC if the ridge is too small for the features. host: scratch memory,
- * SPOT_AUDITORS_SCRATCH bytes a problem. */
-#define SPOT_AUDITORS_SCRATCH 512
+ * spot_auditors_scratch bytes. */
 spot_status spot_auditors_fit(spot_ctx *c, spot_arena *host, int problems, spot_auditors *const *a, double ridge);
+size_t      spot_auditors_scratch(int problems);
 
 #endif

@@ -21,6 +21,7 @@
 #include "core/problems.h"
 #include "fit/silhouette.h"
 #include "map/rows.h"
+#include "stats/jobs.h"
 
 #define LEAST_PROBABILITY 1e-7
 
@@ -298,8 +299,7 @@ static spot_status collect_hypotheses(spot_ctx *c, const class_part *t, int part
 }
 
 /* While counting: the clusters of all parts, then their pieces, as if each problem had both classes and the most clusters. How
- * the rows divide is not known yet: memory is by rows, in pieces rounded up to 64, and most where the halves are equal, hence
- * n / 2 + 64 rows for each class. */
+ * the rows divide is not known yet: memory is by rows, and most where the halves are equal (spot_rows_of_set). */
 static spot_status count_clusters(spot_ctx *c, spot_arena *host, spot_arena *work, const spot_bdm_group *g)
 {
     const spot_search_config search = search_of(g->cfg), pieces = pieces_of(g->cfg);
@@ -314,7 +314,7 @@ static spot_status count_clusters(spot_ctx *c, spot_arena *host, spot_arena *wor
 
     for (int p = 0; p < g->problems; p++) n[p] = g->points[p].n;
     for (int q = 0; q < parts; q++) {
-        class_part one = { .n = n[q / 2] / 2 + 64, .d = g->points[q / 2].d };
+        class_part one = { .n = spot_rows_of_set(n[q / 2], 2), .d = g->points[q / 2].d };
         SPOT_TRY(take_part(c, host, &one));
         for (int k = 0; k < 2 && c->device; k++) SPOT_TRY(pick_rows(c, work, &on_device, NULL, NULL, one.n, one.d));
     }
@@ -327,8 +327,8 @@ static spot_status count_clusters(spot_ctx *c, spot_arena *host, spot_arena *wor
     SPOT_TRY(SPOT_TAKE(c, host, cuts, parts));
     SPOT_TRY(SPOT_TAKE(c, host, l, 2 * (size_t)parts));
     for (int q = 0; q < parts; q++) {
-        spot_bytes one = spot_silhouettes_needs(c, 2, n[q / 2] / 2 + 64, d);
-        SPOT_TRY(take_cut(c, host, &u, n[q / 2] / 2 + 64, d));
+        spot_bytes one = spot_silhouettes_needs(c, 2, spot_rows_of_set(n[q / 2], 2), d);
+        SPOT_TRY(take_cut(c, host, &u, spot_rows_of_set(n[q / 2], 2), d));
         judged.host += one.host;
         judged.device += one.device;
     }

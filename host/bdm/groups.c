@@ -3,8 +3,6 @@
 
 #include "bdm/methods.h"
 
-enum { SLACK = 64 };           /* an arena aligns to it where pieces that were counted apart meet */
-
 /* A GPU solves a wave of a sweep at once. More than half as many make a CPU no faster, and its memory is smaller. */
 static int most_at_once(const spot_ctx *c) { return c->device ? SPOT_BDM_GROUP : SPOT_BDM_GROUP / 2; }
 
@@ -124,5 +122,5 @@ spot_bytes spot_bdm_groups_needs(const spot_ctx *c, int problems, const int *n, 
         points[p] = (spot_points){ .n = greatest[p], .d = d };
     }
     if (problems) m->solve(&quiet, &host, c->device ? &on_device : &host, &g);
-    return (spot_bytes){ host.peak + SLACK, on_device.peak + beside };
+    return (spot_bytes){ host.peak, on_device.peak + beside };
 }

@@ -278,7 +278,7 @@ static spot_status solve_group(spot_ctx *c, spot_arena *host, spot_arena *work, 
         SPOT_TRY(spot_auditors_take(c, host, work, &t[p].a));
         if (!work->counting) begin_audit(&t[p], g->seeds[p], g->cfg, order);
     }
-    SPOT_TRY(spot_bdm_scratch(c, host, (size_t)g->problems * SPOT_AUDITORS_SCRATCH));
+    SPOT_TRY(spot_bdm_scratch(c, host, spot_auditors_scratch(g->problems)));
     if (work->counting) return SPOT_OK;
     SPOT_TRY(run_rounds(c, host, t, g));
     for (int p = 0; p < g->problems; p++) SPOT_TRY(collect_hypotheses(c, &t[p], g, p));

@@ -69,7 +69,7 @@ static spot_status save_view(spot_ctx *c, const view_flags *o, const spot_config
     SPOT_TRY(spot_source_ec(c, &ec, source, (uint32_t)o->ec));
     rows = spot_ec_positives(NULL, &ec, (spot_split)o->split);
     SPOT_TRY(spot_sweep_view_needs(c, &bytes, cfg, &source->scene, rows, o->look));
-    SPOT_TRY(spot_arena_open(c, &a, bytes + (size_t)rows * 48));
+    SPOT_TRY(spot_arena_open(c, &a, bytes + 3 * spot_arena_room((size_t)rows * sizeof(int64_t))));
     s = spot_sweep_view(c, &a, o->dir, cfg, &ec, (spot_split)o->split, o->look, &seen, &truth);
     snprintf(path, sizeof path, "ec-%06d.safetensors", o->ec);
     if (s == SPOT_OK) s = save_tensors(c, &a, o->out ? o->out : path, &seen, &truth);

@@ -42,7 +42,7 @@ spot_status spot_examine_backgrounds_open(spot_ctx *c, spot_examine_backgrounds 
     rgb = malloc((size_t)f.n * square);
     s = rgb ? read_squares(c, rgb, &f, cfg->render.pictures, cfg->render.size)
             : spot_fail(c, SPOT_NOMEM, "no memory for %d backgrounds", f.n);
-    if (s == SPOT_OK) s = spot_arena_open_device(c, &b->room, (size_t)f.n * square + 64);
+    if (s == SPOT_OK) s = spot_arena_open_device(c, &b->room, (size_t)f.n * square);
     if (s == SPOT_OK) s = SPOT_TAKE(c, &b->room, b->rgb, (size_t)f.n * square);
     if (s == SPOT_OK) s = spot_device_copy(c, b->rgb, rgb, (size_t)f.n * square);
     if (s == SPOT_OK) b->n = f.n, spot_key_text(b->hash, spot_key_of(rgb, (size_t)f.n * square));
@@ -63,24 +63,30 @@ static spot_status take_rooms(spot_ctx *c, spot_examine_drawer *d)
 {
     const size_t n = (size_t)d->most, size = (size_t)d->settings.size, entries = (size_t)d->objects->list.entries;
 
-    SPOT_TRY(spot_arena_open_device(c, &d->room, n * (3 * size * size + sizeof *d->facts) + 128));
     SPOT_TRY(SPOT_TAKE(c, &d->room, d->rgb, n * 3 * size * size));
     SPOT_TRY(SPOT_TAKE(c, &d->room, d->facts, n));
-    SPOT_TRY(spot_arena_open(c, &d->host, n * (sizeof *d->seen + sizeof *d->shot + sizeof(spot_render_mesh *))
-                             + entries * sizeof *d->slot + 256));
     SPOT_TRY(SPOT_TAKE(c, &d->host, d->seen, n));
     SPOT_TRY(SPOT_TAKE(c, &d->host, d->shot, n));
     SPOT_TRY(spot_arena_take(c, &d->host, &d->mesh, n * sizeof(spot_render_mesh *)));
     SPOT_TRY(SPOT_TAKE(c, &d->host, d->slot, entries));
-    for (size_t i = 0; i < entries; i++) d->slot[i] = -1;
+    for (size_t i = 0; i < entries && !d->host.counting; i++) d->slot[i] = -1;
     return SPOT_OK;
+}
+
+static spot_status open_rooms(spot_ctx *c, spot_examine_drawer *d)
+{
+    d->room = d->host = spot_arena_counting();
+    SPOT_TRY(take_rooms(c, d));
+    SPOT_TRY(spot_arena_open_device(c, &d->room, d->room.peak));
+    SPOT_TRY(spot_arena_open(c, &d->host, d->host.peak));
+    return take_rooms(c, d);
 }
 
 spot_status spot_examine_drawer_open(spot_ctx *c, spot_examine_drawer *d, spot_examine_objects_list *o,
                                      const spot_examine_backgrounds *pictures, int most)
 {
     *d = (spot_examine_drawer){ .objects = o, .pictures = pictures, .settings = spot_examine_rendering(o->cfg), .most = most };
-    return take_rooms(c, d);
+    return open_rooms(c, d);
 }
 
 void spot_examine_drawer_close(spot_examine_drawer *d)
@@ -95,8 +101,9 @@ void spot_examine_drawer_close(spot_examine_drawer *d)
 spot_status spot_examine_drawer_shapes(spot_ctx *c, spot_examine_drawer *d, bool masks, bool depth)
 {
     const size_t all = (size_t)d->most * (size_t)d->settings.size * (size_t)d->settings.size;
+    const size_t bytes = spot_arena_room(masks * all) + spot_arena_room(depth * all * sizeof *d->depth);
 
-    SPOT_TRY(spot_arena_open_device(c, &d->shapes, (masks + sizeof *d->depth * depth) * all + 128));
+    SPOT_TRY(spot_arena_open_device(c, &d->shapes, bytes));
     if (depth) SPOT_TRY(SPOT_TAKE(c, &d->shapes, d->depth, all));
     return masks ? SPOT_TAKE(c, &d->shapes, d->mask, all) : SPOT_OK;
 }

@@ -28,7 +28,7 @@ spot_bytes spot_metric_graph_needs(const spot_ctx *c, int n, int d, int k)
     if (within(n, k) < 1) return (spot_bytes){ 0, 0 };
     take_graph(&quiet, &a, &s, c->device ? &x : NULL, n, d, within(n, k));
     spot_neighbours_find(&quiet, &a, 1, &s);
-    return c->device ? (spot_bytes){ 0, a.peak + 64 } : (spot_bytes){ a.peak + 64, 0 };
+    return c->device ? (spot_bytes){ 0, a.peak } : (spot_bytes){ a.peak, 0 };
 }
 
 static spot_status find_graph(spot_ctx *c, spot_arena *a, int *column, const spot_view *v, int k)

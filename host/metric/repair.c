@@ -161,7 +161,7 @@ size_t spot_metric_repair_bytes(int positives, int negatives, int d)
     take_halves(&quiet, &a, &k, positives, negatives, d);
     p = (spot_logistic){ .n = k.n[0], .d = d };
     spot_logistic_fit(&quiet, &a, &p);
-    return a.peak + 64;
+    return a.peak;
 }
 
 spot_status spot_metric_repair(spot_ctx *c, spot_score *s, spot_repair *same, const spot_hypotheses *found,

@@ -320,7 +320,7 @@ spot_bytes spot_embed_needs(const spot_ctx *c, int problems, const int *n, int d
     spot_arena host = spot_arena_counting(), work = host;
 
     count_batch(&quiet, &host, c->device ? &work : &host, problems, n, d, cfg);
-    return (spot_bytes){ host.peak + 64, work.peak };      /* aligning an arena to 64 bytes loses up to 64 */
+    return (spot_bytes){ host.peak, work.peak };
 }
 
 size_t spot_embed_bytes(int problems, const int *n, int d, const spot_embed_config *cfg, int threads)

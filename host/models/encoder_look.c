@@ -37,7 +37,7 @@ static spot_status take_host(spot_ctx *c, spot_arena *a, looker *l, const spot_e
     l->square = l->rgb;
     if (size == l->side) return SPOT_OK;
     const spot_resize one = resize_of(l, NULL, NULL);
-    l->each = (spot_resize_scratch(1, &one, 1) + 63) / 64 * 64;
+    l->each = spot_resize_scratch(1, &one, 1);
     SPOT_TRY(SPOT_TAKE(c, a, l->square, (size_t)l->block * bytes_of(l->side)));
     return SPOT_TAKE(c, a, l->scratch, (size_t)c->threads * l->each);
 }

@@ -338,10 +338,10 @@ static spot_status count_training(spot_ctx *c, spot_bytes *needs, const spot_sce
     for (int base = 0; base <= (cfg->base.images > 0); base++) {
         spot_model_tensor table[SPOT_MAX_TENSORS];
         spot_ec ec = largest_ec(scene, cfg, base);
-        size_t model = spot_model_layout(table, cfg->arch, cfg->width, ec.targets) * sizeof(float);
+        size_t model = spot_arena_room(spot_model_layout(table, cfg->arch, cfg->width, ec.targets) * sizeof(float));
         spot_bytes here;
         SPOT_TRY(count_trainer(c, &here, &ec, cfg, robust && !base ? &cfg->robust : NULL));
-        here.host += model * (robust && cfg->robust.from == SPOT_FROM_CLASSIFIER ? 2 : 1) + 64;
+        here.host += model * (robust && cfg->robust.from == SPOT_FROM_CLASSIFIER ? 2 : 1);
         *needs = spot_bytes_larger(*needs, here);
     }
     return SPOT_OK;
@@ -361,14 +361,14 @@ spot_status spot_model_needs(spot_ctx *c, spot_bytes *needs, const spot_scene_co
 {
     spot_model_tensor table[SPOT_MAX_TENSORS];
     spot_model_config how = *cfg;
-    const size_t model = spot_model_layout(table, how.arch, how.width, 1) * sizeof(float);
+    const size_t model = spot_arena_room(spot_model_layout(table, how.arch, how.width, 1) * sizeof(float));
     spot_bytes look;
 
     if (!spot_conv_has(c, (spot_precision)how.precision)) how.precision = SPOT_FP32;
     SPOT_TRY(spot_model_check(c, &how));
     SPOT_TRY(count_training(c, needs, scene, &how, robust));
     SPOT_TRY(spot_look_needs(c, &look, scene, &how, images));
-    look.host += model + 64;
+    look.host += model;
     *needs = spot_bytes_larger(*needs, look);
     if (c->device) needs->device += 3 * model;         /* the classifier's and the robust network's, and a copy on its way */
     return SPOT_OK;

@@ -58,11 +58,14 @@ static int fits_for(int n, const spot_mixture_config *cfg)
 spot_status spot_mixture_job_take(spot_ctx *c, spot_arena *a, spot_mixture_job *job)
 {
     spot_mixture *f = &job->fit;
+    const size_t means = (size_t)f->k * f->d, numbers = f->k + means + means * f->d;
 
-    SPOT_TRY(SPOT_TAKE(c, a, f->weight, f->k));
-    SPOT_TRY(SPOT_TAKE(c, a, f->mean, f->k * f->d));
-    SPOT_TRY(SPOT_TAKE(c, a, f->covariance, f->k * f->d * f->d));
-    return SPOT_TAKE(c, a, job->label, f->n);
+    SPOT_TRY(spot_arena_take(c, a, &f->weight, numbers * sizeof *f->weight + (size_t)f->n));
+    if (a->counting) return SPOT_OK;
+    f->mean = f->weight + f->k;
+    f->covariance = f->mean + means;
+    job->label = (uint8_t *)(f->weight + numbers);
+    return SPOT_OK;
 }
 
 /* Allocates one problem, and fills its jobs unless the arena only counts. */
@@ -170,8 +173,8 @@ spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot
                                   bool points_on_device, const spot_mixture_config *cfg)
 {
     spot_arena on_device = spot_arena_counting();
-    size_t first = (begin + 63) / 64 * 64, bytes = a->used - first;       /* as takes are aligned, so the piece is */
-    unsigned char *host = a->base + first, *piece;
+    size_t bytes = a->used - begin;
+    unsigned char *host = a->base + begin, *piece;
     int n = 0, d = 0, k = 0;
     spot_status s;
 
@@ -182,7 +185,7 @@ spot_status spot_mixture_jobs_run(spot_ctx *c, spot_arena *a, size_t begin, spot
         if (jobs[j].fit.k > k) k = jobs[j].fit.k;
     }
     SPOT_TRY(move_to_device(c, &on_device, jobs, count, points_on_device, host, bytes, &piece));
-    SPOT_TRY(spot_arena_open_device(c, &on_device, on_device.peak + 64 + spot_mixture_scratch(count, n, d, k, 0)));
+    SPOT_TRY(spot_arena_open_device(c, &on_device, on_device.peak + spot_mixture_scratch(count, n, d, k, 0)));
     s = move_to_device(c, &on_device, jobs, count, points_on_device, host, bytes, &piece);
     if (s == SPOT_OK) s = run_em(c, &on_device, jobs, count, cfg);
     if (s == SPOT_OK) s = spot_device_copy(c, host, piece, bytes);
@@ -259,7 +262,7 @@ spot_bytes spot_mixture_needs(const spot_ctx *c, int problems, const int *n, int
     spot_ctx quiet = { 0 };
     spot_arena a = spot_arena_counting();
     int range = cfg->k_max - cfg->k_min + 1, *label, largest = 0;
-    size_t points = 64, scratch;
+    size_t points = 0, scratch;
     spot_mixture_job *jobs;
     spot_mixture *all;
 
@@ -267,12 +270,12 @@ spot_bytes spot_mixture_needs(const spot_ctx *c, int problems, const int *n, int
     for (int p = 0; p < problems; p++) {
         take_problem(&quiet, &a, &label, NULL, n[p], d, cfg);
         SPOT_TAKE(&quiet, &a, all, range);
-        points += (size_t)n[p] * (size_t)d * sizeof(float) + 64;
+        points += spot_arena_room((size_t)n[p] * (size_t)d * sizeof(float));
         if (n[p] > largest) largest = n[p];
     }
-    scratch = spot_mixture_scratch(problems * range, largest, d, cfg->k_max, c->device ? 0 : c->threads) + 64;
+    scratch = spot_mixture_scratch(problems * range, largest, d, cfg->k_max, c->device ? 0 : c->threads);
     if (!c->device) return (spot_bytes){ a.peak + scratch, 0 };
-    return (spot_bytes){ a.peak + 64, a.peak + points + scratch };      /* results lie in both */
+    return (spot_bytes){ a.peak, a.peak + points + scratch };      /* results lie in both */
 }
 
 size_t spot_mixture_bytes(int problems, const int *n, int d, const spot_mixture_config *cfg, int threads)

@@ -88,14 +88,17 @@ static spot_status count_room(spot_ctx *c, size_t *bytes, int forests, const spo
                               const spot_forest_config *cfg, const spot_tree_config *tree, size_t most_rows, int most_columns)
 {
     int all = forests * (cfg->profile == SPOT_FOREST_BAGGED ? cfg->trees : 1), batch = batch_size(all, most_rows);
+    const size_t most = (size_t)(batch > forests ? batch : forests);
     int *rows = malloc((size_t)batch * sizeof *rows);
 
     if (!rows) return spot_fail(c, SPOT_NOMEM, "no memory for a forest");
     for (int i = 0; i < batch; i++) rows[i] = (int)most_rows;
     *bytes = spot_trees_needs(c, forests, table).host +
              spot_trees_grow_needs(c, batch, rows, most_columns, SPOT_MOST(forests, table, classes), tree).host +
-             (size_t)batch * (sizeof(spot_tree) + sizeof(spot_tree_task) + (most_rows + 16) * sizeof(double)) +
-             (size_t)forests * (sizeof(spot_boosting) + most_rows * sizeof(double) + 64) + 16 * 64;
+             spot_arena_room(most * sizeof(spot_tree)) + spot_arena_room(most * sizeof(spot_tree_task)) +
+             spot_arena_room((size_t)batch * most_rows * sizeof(double)) +
+             spot_arena_room((size_t)forests * sizeof(spot_boosting)) +
+             (size_t)forests * spot_arena_room(most_rows * sizeof(double)) + spot_arena_room(most_rows * sizeof(int));
     free(rows);
     return SPOT_OK;
 }

@@ -209,30 +209,29 @@ spot_status spot_cluster_search_on(spot_ctx *c, spot_arena *a, int problems, spo
     return SPOT_OK;
 }
 
-/* Every array has a fixed number of bytes per point, rounded up to 64: sets of n / sets + 64 points need the most memory. */
 spot_bytes spot_cluster_search_needs(const spot_ctx *c, int problems, const int *n, int sets, int d,
                                      const spot_search_config *cfg)
 {
     spot_ctx quiet = { 0 };
     spot_arena a = spot_arena_counting();
     int largest = 1, count = 0, *len;
-    size_t points = 64, begin, scratch, device = 0, host;
+    size_t points = 0, begin, scratch, device = 0, host;
     spot_labelling *chosen;
     spot_clustering out;
     search_batch b;
 
     SPOT_TAKE(&quiet, &a, len, problems * sets);
     for (int p = 0; p < problems * sets; p++) {
-        spot_mat x = { NULL, sets > 1 ? n[p / sets] / sets + 64 : n[p], d };
+        spot_mat x = { NULL, spot_rows_of_set(n[p / sets], sets), d };
         take_result(&quiet, &a, &out, x.rows, cfg);
         prepare_batch(&quiet, &a, &b, &begin, 1, &x, cfg);
         count += b.count;
-        points += (size_t)x.rows * (size_t)d * sizeof(float) + 64;
+        points += spot_arena_room((size_t)x.rows * (size_t)d * sizeof(float));
         device += spot_silhouettes_needs(c, b.count, x.rows, d).device;
         if (n[p / sets] > largest) largest = n[p / sets];
     }
     scratch = spot_mixture_scratch(count * cfg->starts, largest, d, most_clusters(largest, cfg),
-                                   c->device ? 0 : c->threads) + 64;
+                                   c->device ? 0 : c->threads);
     host = a.peak;
     SPOT_TAKE(&quiet, &a, chosen, count);
     host = a.peak + spot_silhouettes_needs(c, count, largest, d).host;

@@ -78,7 +78,9 @@ spot_status spot_silhouettes(spot_ctx *c, spot_arena *a, int count, spot_labelli
 
 spot_bytes spot_silhouettes_needs(const spot_ctx *c, int count, int n, int d)
 {
-    size_t points = (size_t)n, each = points * (sizeof(uint16_t) + sizeof(double) + (size_t)d * sizeof(float)) + 3 * 64;
+    const size_t points = (size_t)n, each = spot_arena_room(points * sizeof(uint16_t))
+                                          + spot_arena_room(points * sizeof(double))
+                                          + spot_arena_room(points * (size_t)d * sizeof(float));
 
-    return (spot_bytes){ (size_t)count * sizeof(spot_silhouette_job) + 64, c->device ? (size_t)count * each : 0 };
+    return (spot_bytes){ spot_arena_room((size_t)count * sizeof(spot_silhouette_job)), c->device ? (size_t)count * each : 0 };
 }

@@ -202,10 +202,11 @@ spot_bytes spot_tree_needs(const spot_ctx *c, int problems, const int *n, int d,
     for (int p = 0; p < problems; p++) {      /* one by one it is a little more */
         spot_tree_table table = { .x = { NULL, n[p], d }, .classes = 2, .class_weight = alike };
         spot_bytes open = spot_trees_needs(c, 1, &table);
-        all.host += open.host + sizeof table + sizeof(spot_tree_task) + sizeof alike + 3 * 64;
+        all.host += open.host;
         all.device += open.device;
     }
-    all.host += 4 * 64;
+    all.host += spot_arena_room((size_t)problems * sizeof(spot_tree_table))
+              + spot_arena_room((size_t)problems * sizeof(spot_tree_task)) + spot_arena_room((size_t)problems * sizeof alike);
     return all;
 }
 

@@ -28,7 +28,7 @@ static spot_status count_trees(spot_ctx *c, spot_arena *work, int count, const s
     uint8_t *scratch;
 
     if (c->device) SPOT_TRY(take_on_device(c, work, count, jobs, NULL));
-    return SPOT_TAKE(c, work, scratch, scratch_of(c, count, jobs) + 64);
+    return SPOT_TAKE(c, work, scratch, scratch_of(c, count, jobs));
 }
 
 static spot_status fit_on_device(spot_ctx *c, spot_arena *work, int count, spot_ward_job *jobs, spot_ward_job *on_device)

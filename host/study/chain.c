@@ -57,11 +57,12 @@ spot_bytes spot_chain_method_needs(const spot_ctx *c, const spot_bdm_config *cfg
         most = n[p] > most ? n[p] : most;
     }
     d = spot_embed_dim(&cfg->embed, most, features);
-    recalled = rows * SPOT_MAX_HYPOTHESES * sizeof(int);               /* hypotheses may overlap */
+    /* hypotheses may overlap */
+    recalled = SPOT_MAX_HYPOTHESES * (rows * sizeof(int) + (size_t)count * SPOT_ALIGN);
     find = spot_bdm_needs(c, count, n, d, cfg);
     find.host = (find.host > recalled ? find.host : recalled) + after;
     if (reduces) embed = spot_embed_needs(c, count, n, features, &cfg->embed);
-    if (reduces) find.host += rows * (size_t)d * sizeof(float);        /* the points */
+    if (reduces) find.host += rows * (size_t)d * sizeof(float) + (size_t)count * SPOT_ALIGN;        /* the points */
     return spot_bytes_larger(embed, find);
 }
 

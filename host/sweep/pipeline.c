@@ -416,7 +416,8 @@ size_t spot_graph_bytes(const spot_config *cfg, int rows)
     size_t graphs = 0;
 
     for (int b = 0; b < cfg->bdms && cfg->metric.neighbours; b++) graphs += features_owner(cfg, b) == b;
-    return graphs * (sizeof(spot_ec_graph) + (size_t)rows * (size_t)cfg->metric.neighbours * sizeof(int) + 128);
+    return graphs * (spot_arena_room(sizeof(spot_ec_graph))
+                     + spot_arena_room((size_t)rows * (size_t)cfg->metric.neighbours * sizeof(int)));
 }
 
 /* Takes room for the graph of the current method's features, which methods after it may share. */

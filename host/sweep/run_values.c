@@ -241,6 +241,6 @@ spot_status spot_sweep_view_needs(spot_ctx *c, size_t *bytes, const spot_config 
     if (representation != SPOT_BY_CLIP || !spot_wants_clip(cfg)) return SPOT_OK;
     SPOT_TRY(spot_encoder_describe(c, &about, &cfg->encoder));
     SPOT_TRY(spot_encoder_look_needs(c, &needs, &about, scene->size, rows));
-    *bytes += needs.host + ((size_t)rows * (size_t)about.dim + 64) * sizeof(float);
+    *bytes += needs.host + spot_arena_room((size_t)rows * (size_t)about.dim * sizeof(float));
     return SPOT_OK;
 }

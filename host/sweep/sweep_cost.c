@@ -31,7 +31,7 @@ static size_t model_bytes(const spot_config *cfg, int outputs)
 {
     spot_model_tensor table[SPOT_MAX_TENSORS];
 
-    return spot_model_layout(table, cfg->model.arch, cfg->model.width, outputs) * sizeof(float) + 64;
+    return spot_arena_room(spot_model_layout(table, cfg->model.arch, cfg->model.width, outputs) * sizeof(float));
 }
 
 static size_t base_bytes(const spot_config *cfg) { return cfg->model.base.images ? model_bytes(cfg, SPOT_BASE_TARGETS) : 0; }

@@ -44,14 +44,14 @@ static spot_status list_all_lost(spot_judging *j)
 static size_t bytes_of_results(const spot_compared_list *list, const spot_subject *const s[SPOT_VERSIONS],
                                const spot_versions_options *o)
 {
-    enum { EDGE = 64 };
     const spot_subject *a = s[0];
     const size_t named = (size_t)a->classes + 1 + (size_t)o->guards;
-    size_t bytes = named * (sizeof(spot_version_class) + 2 * EDGE) + spot_judging_named_rows(a, o) * sizeof(int) + 8 * EDGE;
+    size_t bytes = named * (sizeof(spot_version_class) + 2 * SPOT_ALIGN) + spot_judging_named_rows(a, o) * sizeof(int)
+                 + 8 * SPOT_ALIGN;
 
-    for (int g = 0; g < o->guards; g++) bytes += strlen(o->guard[g].name) + 1 + EDGE;
+    for (int g = 0; g < o->guards; g++) bytes += strlen(o->guard[g].name) + 1 + SPOT_ALIGN;
     for (int i = 0; i < list->n; i++)
-        bytes += sizeof(spot_version_slice) + sizeof(spot_version_piece) + 7 * EDGE
+        bytes += sizeof(spot_version_slice) + sizeof(spot_version_piece) + 7 * SPOT_ALIGN
                  + 3 * (size_t)list->of[i].rows * sizeof(int) + (list->of[i].rule ? strlen(list->of[i].rule) + 1 : 0);
     for (int k = 0; k < a->classes; k++)
         for (int i = 0; i < a->n; i++)
@@ -99,7 +99,7 @@ spot_status spot_versions_judge(spot_ctx *c, spot_versions *v, spot_compared_lis
 
     SPOT_TRY(open_judging(&j, &work));
     SPOT_TRY(spot_arena_open(c, &v->arena, bytes_of_results(list, s, o)));
-    SPOT_TRY(spot_arena_open(c, &work, work.peak + 64));
+    SPOT_TRY(spot_arena_open(c, &work, work.peak));
     status = open_judging(&j, &work);
     if (!status) status = judge(&j);
     free(j.ask.before);

@@ -197,7 +197,7 @@ spot_status spot_versions_search(spot_ctx *c, spot_compared_list *list, const sp
 
     *features = has_two(s) ? SPOT_FEATURES_BOTH : o->features;
     SPOT_TRY(make_pair(&q));
-    SPOT_TRY(spot_arena_open(c, &q.arena, q.arena.peak + 64));
+    SPOT_TRY(spot_arena_open(c, &q.arena, q.arena.peak));
     how = make_pair(&q);
     if (!how && has_two(s)) how = join_features(&q);
     if (!how) how = search_slices(&q);

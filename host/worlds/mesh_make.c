@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/key.h"
+#include "spotter/arena.h"
 #include "worlds/mesh_parts.h"
 
 /* A triangle whose height is less than this share of its longest side has no area. */
@@ -263,7 +264,7 @@ static void *part(char *base, size_t *used, size_t bytes)
 {
     void *at = base ? base + *used : NULL;
 
-    *used += (bytes + 63) / 64 * 64;
+    *used += spot_arena_room(bytes);
     return at;
 }
 

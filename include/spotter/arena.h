@@ -2,9 +2,13 @@
  *
  *     spot_arena a;
  *     SPOT_TRY(spot_arena_open(c, &a, bytes));
- *     float *x; SPOT_TRY(SPOT_TAKE(c, &a, x, n));     // n floats, 64-byte aligned, not cleared
+ *     float *x; SPOT_TRY(SPOT_TAKE(c, &a, x, n));     // n floats, not cleared
  *     size_t mark = a.used;  ...scratch...  a.used = mark;
  *     spot_arena_close(&a);
+ *
+ * Pieces begin at multiples of SPOT_ALIGN bytes, as those of cudaMalloc do, and take whole multiples of it
+ * (spot_arena_room). So the loads of a warp and the algorithms of cuDNN and cuBLAS do not depend on what was taken before, and
+ * the sizes of pieces that are counted apart add up.
  *
  * A counting arena (spot_arena_counting) has no memory: SPOT_TAKE sets the pointer to NULL and succeeds, and `peak` is the
  * size that the same calls need. Code that runs on a counting arena must not touch what it took. Pointers into an arena
@@ -21,6 +25,11 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+enum { SPOT_ALIGN = 256 };
+
+/* Bytes that a piece of `bytes` takes of an arena. Several pieces need the sum of their rooms. */
+static inline size_t spot_arena_room(size_t bytes) { return (bytes + SPOT_ALIGN - 1) / SPOT_ALIGN * SPOT_ALIGN; }
 
 typedef struct {
     unsigned char *base;
@@ -41,6 +50,7 @@ static inline spot_bytes spot_bytes_larger(spot_bytes a, spot_bytes b)
     return a;
 }
 
+/* An arena has room for one piece of `bytes`, or for pieces whose rooms they are the sum of. */
 spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes);           /* in host memory */
 /* In host memory that c's device copies from and to several times as fast; its pages are used at once. Without a device, and
  * where the system refuses, it is like any host memory. */
@@ -49,8 +59,7 @@ spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes);   
 void        spot_arena_close(spot_arena *a);          /* accepts a zeroed arena */
 spot_arena  spot_arena_counting(void);
 
-/* Takes bytes from a, aligned to 64. out: the address of a pointer of any type. SPOT_NOMEM names both sizes when they do not
- * fit. */
+/* Takes bytes from a. out: the address of a pointer of any type. SPOT_NOMEM names both sizes when they do not fit. */
 spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void *out, size_t bytes);
 
 #define SPOT_TAKE(c, a, pointer, count) \

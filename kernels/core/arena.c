@@ -10,14 +10,18 @@
 #include "core/device.h"
 #include "core/pointer.h"
 
-enum { ALIGN = 64 };
+/* At least one room. More than all memory stays what it is, so that opening fails. */
+static size_t size_for(size_t bytes)
+{
+    return bytes > SIZE_MAX - SPOT_ALIGN ? bytes : spot_arena_room(bytes ? bytes : 1);
+}
 
 spot_status spot_arena_open(spot_ctx *c, spot_arena *a, size_t bytes)
 {
     void *p;
 
     memset(a, 0, sizeof *a);
-    if (!bytes) bytes = ALIGN;
+    bytes = size_for(bytes);
     p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return spot_fail(c, SPOT_NOMEM, "{arena.unreserved} cannot reserve %.1f MB of memory; make the batch or the images "
@@ -45,7 +49,7 @@ spot_status spot_arena_open_device(spot_ctx *c, spot_arena *a, size_t bytes)
 
     if (!d) return spot_arena_open(c, a, bytes);
     memset(a, 0, sizeof *a);
-    if (!bytes) bytes = ALIGN;
+    bytes = size_for(bytes);
     SPOT_TRY(d->plugin->take(c, &p, bytes));
     *a = (spot_arena){ .base = p, .size = bytes, .on = c };
     return SPOT_OK;
@@ -74,14 +78,14 @@ static spot_status poison(spot_ctx *c, void *p, size_t bytes)
 
 spot_status spot_arena_take(spot_ctx *c, spot_arena *a, void *out, size_t bytes)
 {
-    size_t start = (a->used + ALIGN - 1) / ALIGN * ALIGN;
+    const size_t start = a->used;
 
     spot_pointer_put(out, NULL);
-    if (bytes > a->size || start > a->size - bytes)
+    if (bytes > a->size || spot_arena_room(bytes) > a->size - start)
         return spot_fail(c, SPOT_NOMEM, "{arena.full} %.1f MB asked for, %.1f of %.1f MB free: not enough memory set aside",
-                         bytes / 1e6, (a->size - a->used) / 1e6, a->size / 1e6);
+                         bytes / 1e6, (a->size - start) / 1e6, a->size / 1e6);
     if (!a->counting) spot_pointer_put(out, a->base + start);
-    a->used = start + bytes;
+    a->used = start + spot_arena_room(bytes);
     if (a->used > a->peak) a->peak = a->used;
     return a->on && bytes ? poison(c->device ? c : a->on, a->base + start, bytes) : SPOT_OK;
 }

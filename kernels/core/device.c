@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spotter/arena.h"
+
 /* The plugin of c's device; NULL on the CPU. */
 static const spot_plugin *plugin_of(const spot_ctx *c)
 {
@@ -38,7 +40,7 @@ void spot_device_about(spot_ctx *c, char *kind, size_t kind_size, char *unit, si
 spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes)
 {
     if (c->device) return plugin_of(c)->take(c, out, bytes);
-    *out = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    *out = aligned_alloc(SPOT_ALIGN, spot_arena_room(bytes ? bytes : 1));
     if (!*out) return spot_fail(c, SPOT_NOMEM, "{device.full} no %.1f MB of memory left", bytes / 1e6);
     return SPOT_OK;
 }

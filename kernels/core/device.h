@@ -30,7 +30,7 @@ void spot_device_about(spot_ctx *c, char *kind, size_t kind_size, char *unit, si
 /* The number of visible GPUs (CUDA_VISIBLE_DEVICES, driver). SPOT_DEVICE with the reason when there are none. */
 spot_status spot_device_count(spot_ctx *c, int *n);
 
-/* Memory that c's kernels can read and write, not cleared. On the CPU host memory, 64-byte aligned. */
+/* Memory that c's kernels can read and write, not cleared. On the CPU host memory, aligned as an arena's. */
 spot_status spot_device_take(spot_ctx *c, void **out, size_t bytes);
 void        spot_device_give(spot_ctx *c, void *p);      /* accepts NULL */
 

@@ -157,8 +157,9 @@ spot_status spot_information_mutual(spot_ctx *c, spot_arena *scratch, int proble
 
 size_t spot_information_scratch(int problems, int n, int d, int threads)
 {
-    const size_t edge = 64, number = sizeof(double), rows = (size_t)n;
+    const size_t number = sizeof(double), rows = (size_t)n, psi = spot_arena_room((rows + 1) * number);
 
-    if (threads) return (rows + 1 + 3 * rows * (size_t)threads) * number + 2 * edge;
-    return (rows + 1 + SPOT_INFORMATION_LISTS * rows + 2 * (size_t)problems * (size_t)d) * number + 3 * edge;
+    if (threads) return psi + spot_arena_room((size_t)threads * 3 * rows * number);
+    return psi + spot_arena_room(SPOT_INFORMATION_LISTS * rows * number)
+         + spot_arena_room(2 * (size_t)problems * (size_t)d * number);
 }

@@ -19,7 +19,7 @@
  * rows in tiles of 128 one after another, tiles in their order: every device gives the same bits (gpu_to_gpu). full: sums as
  * BLAS orders them, so that devices agree to 1e-8 over the first steps. Neither depends on threads or on other problems.
  *
- * Structs lie on the host, arrays and scratch in the memory of c's device, aligned to 64 bytes as an arena gives them. */
+ * Structs lie on the host, arrays and scratch in the memory of c's device, aligned as an arena gives them. */
 #ifndef SPOTTER_SPOTLIGHT_FIT_H
 #define SPOTTER_SPOTLIGHT_FIT_H
 

@@ -359,5 +359,5 @@ size_t spot_tree_room(int rows, int threads) { return room_of(rows) * (size_t)th
 
 size_t spot_tree_scratch(int rows, int threads)
 {
-    return 2 * (size_t)rows * sizeof(uint64_t) * (size_t)threads + 64;
+    return spot_arena_room(2 * (size_t)rows * sizeof(uint64_t) * (size_t)threads);
 }

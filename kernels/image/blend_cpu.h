@@ -49,7 +49,7 @@ static inline size_t spot_blend_order_bytes(const spot_blend *p)
 {
     const size_t pictures = (size_t)(spot_blend_by_target(p) ? p->targets : p->backgrounds);
 
-    return (((size_t)p->pairs + pictures + 1) * sizeof(int32_t) + 63) / 64 * 64;
+    return spot_arena_room(((size_t)p->pairs + pictures + 1) * sizeof(int32_t));
 }
 
 /* Pictures, backgrounds and masks of a problem. */

@@ -53,7 +53,7 @@ static inline size_t spot_blend_plane_bytes(const spot_blend *p, const spot_blen
 {
     const size_t each = p->pixels == SPOT_PIXEL_BYTES ? sizeof(uint16_t) : sizeof(float);
 
-    return (plan->floats * spot_blend_planes(p) * each + 63) / 64 * 64;
+    return spot_arena_room(plan->floats * spot_blend_planes(p) * each);
 }
 
 /* CUDA's scratch: the largest problem's, because one runs after the other. */

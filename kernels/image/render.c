@@ -20,8 +20,6 @@ spot_render_settings spot_render_defaults(void)
 
 /* -- meshes -------------------------------------------------------------------------------------------------------------- */
 
-static size_t whole(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 static spot_status check_numbers(spot_ctx *c, const char *what, const float *v, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -135,7 +133,7 @@ static size_t lay_out(spot_render_lane *lane, char *room, const spot_render_call
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
         char *at = room ? room + used : NULL;
         memcpy(part[i].at, &at, sizeof at);
-        used += whole(part[i].bytes);
+        used += spot_arena_room(part[i].bytes);
     }
     return used;
 }
@@ -144,7 +142,7 @@ static size_t scratch_cpu(const spot_render_call *r, int threads)
 {
     spot_render_lane lane;
 
-    return lay_out(&lane, NULL, r) * (size_t)threads + whole((size_t)r->pictures * sizeof(double));
+    return lay_out(&lane, NULL, r) * (size_t)threads + spot_arena_room((size_t)r->pictures * sizeof(double));
 }
 
 size_t spot_render_scratch(spot_ctx *c, const spot_render_call *r)
@@ -222,7 +220,7 @@ static spot_status draw_cpu(spot_ctx *c, spot_arena *scratch, const spot_render_
 {
     const size_t mark = scratch->used, pixels = (size_t)r->settings->size * (size_t)r->settings->size;
     spot_render_lane any;
-    const size_t each = lay_out(&any, NULL, r), grounds = whole((size_t)r->pictures * sizeof(double));
+    const size_t each = lay_out(&any, NULL, r), grounds = spot_arena_room((size_t)r->pictures * sizeof(double));
     char *room;
     render_work w;
 

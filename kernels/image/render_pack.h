@@ -92,7 +92,7 @@ static inline spot_render_piece spot_render_piece_of(const spot_mesh *m)
     size_t at[8] = { 0 };
     spot_render_piece p;
 
-    for (int k = 0; k < 7; k++) at[k + 1] = at[k] + (size[k] + 63) / 64 * 64;
+    for (int k = 0; k < 7; k++) at[k + 1] = at[k] + spot_arena_room(size[k]);
     p.place = at[1], p.colour = at[2], p.corner = at[3], p.look = at[4], p.material = at[5], p.texture = at[6];
     p.texel = p.bytes = at[7];
     for (int i = 0; i < m->textures; i++) p.bytes += spot_render_texture_bytes(&m->texture[i]);

@@ -20,9 +20,9 @@ static inline spot_render_room spot_render_room_of(const spot_render_call *r)
 
     for (int i = 0; i < r->meshes; i++)
         if ((size_t)r->mesh[i]->body.vertices > room.vertices) room.vertices = (size_t)r->mesh[i]->body.vertices;
-    room.sums = images * room.samples * sizeof(unsigned long long);
-    room.points = room.sums + images * SPOT_RENDER_SUMS * sizeof(unsigned long long);
-    room.grounds = room.points + (images * room.vertices * sizeof(spot_render_point) + 63) / 64 * 64;
+    room.sums = spot_arena_room(images * room.samples * sizeof(unsigned long long));
+    room.points = room.sums + spot_arena_room(images * SPOT_RENDER_SUMS * sizeof(unsigned long long));
+    room.grounds = room.points + spot_arena_room(images * room.vertices * sizeof(spot_render_point));
     room.bytes = room.grounds + (size_t)r->pictures * sizeof(unsigned long long);
     return room;
 }

@@ -89,7 +89,7 @@ static inline size_t spot_resize_place(size_t *at, size_t bytes)
 {
     size_t begin = *at;
 
-    *at += (bytes + 63) / 64 * 64;
+    *at += spot_arena_room(bytes);
     return begin;
 }
 

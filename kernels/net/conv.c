@@ -68,7 +68,7 @@ static spot_status open_cpu(spot_ctx *c, spot_conv **plan, const spot_conv_shape
 }
 
 /* Bytes of scratch for the weights that spot_conv_amx_product reads; without training they are packed in that order. */
-static size_t turned_bytes(const spot_conv *p) { return p->s.train ? (p->w_count * sizeof(uint16_t) + 63) / 64 * 64 : 0; }
+static size_t turned_bytes(const spot_conv *p) { return p->s.train ? spot_arena_room(p->w_count * sizeof(uint16_t)) : 0; }
 
 static spot_status multiply(spot_ctx *c, const spot_conv *p, int kind, void *y, const void *x, const void *w, const float *bias,
                             int rows, char *scratch)

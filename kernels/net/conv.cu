@@ -39,8 +39,6 @@ static layer layer_of(const spot_conv_shape *s)
     return { s->rows, t.size, t.out, t.channels, s->co, t.k, t.stride, t.before };
 }
 
-enum { ALIGNED = 256 };
-
 /* Whether the pixels of an image have to be put row by row first: a convolution of stride 1 goes by pixels, not by blocks. */
 static bool is_ordered(const spot_conv_shape *s) { return s->ci == 3 && !spot_conv_in_blocks(s); }
 
@@ -75,7 +73,7 @@ static spot_status open_cuda(spot_ctx *c, spot_conv **plan, const spot_conv_shap
         return status;
     }
     if (is_ordered(s)) {
-        p->ordered = (p->scratch + ALIGNED - 1) / ALIGNED * ALIGNED;
+        p->ordered = spot_arena_room(p->scratch);
         p->scratch = p->ordered + x_numbers(&p->l) * spot_precision_bytes(s->precision);
     }
     p->next = cuda->convs;

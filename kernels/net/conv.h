@@ -89,7 +89,7 @@ spot_status spot_conv_open(spot_ctx *c, spot_conv **plan, const spot_conv_shape 
 void        spot_conv_close(spot_ctx *c, spot_conv *plan);
 const spot_conv_shape *spot_conv_shape_of(const spot_conv *plan);
 
-/* Bytes of scratch that every call with this plan may use, 64-byte aligned. */
+/* Bytes of scratch that every call with this plan may use, aligned as a piece of an arena. */
 size_t spot_conv_scratch(spot_ctx *c, const spot_conv *plan);
 
 /* The count of packed weights. Without train it may be four times (co, ci, k, k): Winograd's transform of them. */

@@ -41,7 +41,7 @@ static void set_span(grid *g, const spot_conv_shape *s, int span)
     g->pairs = (g->margin + span * BLOCK + pad * (g->side + 1)) / 2 + 2;
     g->x_bytes = (size_t)g->phases * 2 * g->ci * g->pairs * BLOCK * 2 * sizeof(uint16_t);
     g->dy_bytes = (size_t)g->co * span * BLOCK * BLOCK * sizeof(uint16_t);
-    g->index_bytes = ((size_t)g->pairs * 2 * sizeof(int) + 63) / 64 * 64;
+    g->index_bytes = spot_arena_room((size_t)g->pairs * 2 * sizeof(int));
     g->dw_bytes = 0;
     if (s->ci > 3) return;
     g->x_bytes = (size_t)s->k * span * BLOCK * BLOCK * sizeof(uint16_t);
@@ -377,7 +377,7 @@ size_t spot_conv_amx_product_scratch(const spot_conv_shape *s)
     grid g = grid_of(s, s->rows);
     size_t most = s->ci > s->co ? s->ci : s->co, pixels = padded_pixels(&g);
 
-    return g.phases * pixels * most * sizeof(uint16_t) + (pixels * sizeof(int) + 63) / 64 * 64;
+    return g.phases * pixels * most * sizeof(uint16_t) + spot_arena_room(pixels * sizeof(int));
 }
 
 /* x -> (channels/32, phases, padded pixels, 32), the pixels of one phase. */

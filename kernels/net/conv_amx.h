@@ -13,7 +13,7 @@
 /* Whether this CPU has AMX, and the shape is for training in bf16; 7x7 only for 3 channels. */
 bool spot_conv_amx_able(const spot_conv_shape *s);
 
-/* Bytes of scratch, 64-byte aligned. */
+/* Bytes of scratch, aligned as a piece of an arena. */
 size_t spot_conv_amx_scratch(const spot_conv_shape *s);
 
 /* x (rows, size*size, ci), dy (rows, out*out, co) -> dw (co/16, ci/16, k, k, 16 co, 16 ci), for 3 channels

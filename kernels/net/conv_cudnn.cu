@@ -257,31 +257,21 @@ void spot_cudnn_plan_close(spot_cudnn_plan *p)
 size_t spot_cudnn_version(const spot_cudnn *lib) { return lib->version(); }
 bool spot_cudnn_plan_tensor_cores(const spot_cudnn_plan *p) { return p->tensor_cores; }
 
-/* An arena gives 64 bytes' alignment. cuDNN gets scratch at 256, as cudaMalloc gives it. */
-enum { ALIGN = 256 };
-
-static size_t whole(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
-
-size_t spot_cudnn_plan_scratch(const spot_cudnn_plan *p)
-{
-    size_t bytes = p ? whole(p->narrow) + p->workspace : 0;
-
-    return bytes ? bytes + ALIGN : 0;
-}
+size_t spot_cudnn_plan_scratch(const spot_cudnn_plan *p) { return p ? spot_arena_room(p->narrow) + p->workspace : 0; }
 
 spot_status spot_cudnn_run(spot_ctx *c, const spot_cudnn_plan *p, void *x, void *w, void *y, const float *bias,
                            const void *other, void *scratch, bool *finished)
 {
     const int64_t uid[5] = { UID_X, UID_W, UID_Y, UID_BIAS, UID_OTHER }, count = p->kind == FUSED ? 4 + (other != NULL) : 3;
-    void *own = (void *)whole((size_t)scratch), *workspace = (char *)own + whole(p->narrow);
+    void *workspace = (char *)scratch + spot_arena_room(p->narrow);
     void *at[5] = { x, w, y, (void *)bias, (void *)other };
     const spot_cudnn *lib = p->lib;
     cudnnBackendDescriptor_t d = NULL;
     cudnnStatus_t e = lib->make(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &d);
 
     *finished = p->kind == FUSED;
-    if (p->narrow) at[*finished ? 3 : 1] = own;
-    if (p->narrow && *finished) SPOT_TRY(spot_conv_narrow(c, own, bias, p->narrow / 2));
+    if (p->narrow) at[*finished ? 3 : 1] = scratch;
+    if (p->narrow && *finished) SPOT_TRY(spot_conv_narrow(c, scratch, bias, p->narrow / 2));
     if (!e) e = lib->set(d, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, uid);
     if (!e) e = lib->set(d, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, at);
     if (!e) e = lib->set(d, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
@@ -289,7 +279,7 @@ spot_status spot_cudnn_run(spot_ctx *c, const spot_cudnn_plan *p, void *x, void 
     if (!e) e = lib->execute(lib->handle, p->plan, d);
     if (d) lib->unmake(d);
     SPOT_TRY(spot_cudnn_told(c, lib, e, "run", p->words));
-    return p->kind == NARROW ? spot_conv_widen(c, (float *)w, own, p->narrow / 2) : SPOT_OK;
+    return p->kind == NARROW ? spot_conv_widen(c, (float *)w, scratch, p->narrow / 2) : SPOT_OK;
 }
 
 #endif

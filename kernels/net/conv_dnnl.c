@@ -143,7 +143,7 @@ static dnnl_status_t make_primitive(spot_conv *p, int kind, dnnl_primitive_desc_
     memcpy(a->name, name[kind], sizeof a->name);
     for (int i = 0; i < a->args && !e; i++) {
         const dnnl_memory_desc_t *md = dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, a->name[i]);
-        if (a->name[i] == DNNL_ARG_SCRATCHPAD) a->scratch = (dnnl_memory_desc_get_size(md) + 63) / 64 * 64;
+        if (a->name[i] == DNNL_ARG_SCRATCHPAD) a->scratch = spot_arena_room(dnnl_memory_desc_get_size(md));
         if (i == 1) a->weights = *md;
         for (int lane = 0; lane < p->s.lanes && !e; lane++)
             e = dnnl_memory_create(&a->arg[lane][i], md, p->engine, DNNL_MEMORY_NONE);
@@ -170,7 +170,7 @@ static dnnl_status_t open_pass(spot_conv *p, int kind)
     if (!e && kind == SPOT_FORWARD && !(half && p->s.train)) p->packed = a->weights;
     if (kind == SPOT_DATA) p->turned = !fast;
     if (kind == SPOT_DATA && !half) a->turned = p->w_count * sizeof(float);
-    if (half && p->s.train && kind != SPOT_WEIGHTS) a->turned = (dnnl_memory_desc_get_size(&a->weights) + 63) / 64 * 64;
+    if (half && p->s.train && kind != SPOT_WEIGHTS) a->turned = spot_arena_room(dnnl_memory_desc_get_size(&a->weights));
     dnnl_primitive_desc_destroy(pd);
     dnnl_primitive_attr_destroy(attr);
     return e;

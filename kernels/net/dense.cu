@@ -4,7 +4,7 @@
 #include "net/dense_step.h"
 #include "net/linear_cublas.cuh"
 
-enum { THREADS = 256, OWN = 4, ALIGN = 256, ARRAY_ALIGN = 16 };
+enum { THREADS = 256, OWN = 4, ARRAY_ALIGN = 16 };
 
 /* grid (ceil(count / 1024)); y may be x. relu: max(0, x), and a NaN stays */
 template <typename T, bool RELU>
@@ -53,17 +53,15 @@ static __global__ void __launch_bounds__(THREADS) drop_kernel(float *x, size_t c
 
 /* -- products ------------------------------------------------------------------------------------------------- */
 
-static size_t rounded_up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
-
 static size_t rounded_bytes(const spot_dense_shape *s, int columns)
 {
-    return s->precision == SPOT_BF16 ? rounded_up((size_t)s->rows * columns * sizeof(spot_bf16)) : 0;
+    return s->precision == SPOT_BF16 ? spot_arena_room((size_t)s->rows * columns * sizeof(spot_bf16)) : 0;
 }
 
-/* Of the product; then x and dz in bf16. */
+/* The product's, then x and dz in bf16. */
 static size_t scratch_cuda(const spot_dense_shape *s)
 {
-    return rounded_up(spot_product_scratch()) + rounded_bytes(s, s->in) + rounded_bytes(s, s->out);
+    return spot_arena_room(spot_product_scratch()) + rounded_bytes(s, s->in) + rounded_bytes(s, s->out);
 }
 
 static spot_status round_numbers(spot_ctx *c, void *to, const float *from, size_t count)
@@ -76,7 +74,7 @@ static spot_status round_numbers(spot_ctx *c, void *to, const float *from, size_
 /* *v, or its numbers in bf16 where the products read bf16, in scratch behind that of the product and `behind` bytes. */
 static spot_status narrow(spot_ctx *c, const void **v, const spot_dense_shape *s, int columns, void *scratch, size_t behind)
 {
-    void *to = (char *)scratch + rounded_up(spot_product_scratch()) + behind;
+    void *to = (char *)scratch + spot_arena_room(spot_product_scratch()) + behind;
     const float *from = (const float *)*v;
 
     if (s->precision != SPOT_BF16) return SPOT_OK;

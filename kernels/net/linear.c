@@ -88,7 +88,7 @@ static dnnl_status_t open_product(const spot_linear *p, product *a, int rows, co
     if (!e) e = dnnl_primitive_create(&a->primitive, pd);
     for (int i = 0; i < args_of(p) && !e; i++) {
         const dnnl_memory_desc_t *md = dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, arg_name[i]);
-        if (arg_name[i] == DNNL_ARG_SCRATCHPAD) a->scratch = (dnnl_memory_desc_get_size(md) + 63) / 64 * 64;
+        if (arg_name[i] == DNNL_ARG_SCRATCHPAD) a->scratch = spot_arena_room(dnnl_memory_desc_get_size(md));
         if (arg_name[i] == DNNL_ARG_WEIGHTS) *kept = *md;
         for (int lane = 0; lane < LANES && !e; lane++)
             e = dnnl_memory_create(&a->arg[lane][i], md, p->engine, DNNL_MEMORY_NONE);
@@ -146,7 +146,7 @@ static spot_status open_cpu(spot_ctx *c, spot_linear **plan, const spot_linear_s
     return SPOT_OK;
 }
 
-static size_t packed_cpu(const spot_linear *p) { return (dnnl_memory_desc_get_size(&p->packed) + 63) / 64 * 64; }
+static size_t packed_cpu(const spot_linear *p) { return spot_arena_room(dnnl_memory_desc_get_size(&p->packed)); }
 
 static size_t scratch_of_lane(const spot_linear *p)
 {

@@ -10,7 +10,7 @@
 
 /* PIECE: rows whose products wait in scratch for their activation. With 3,072 numbers a row they are 384 tiles of 128 x 256,
  * 2.9 for each multiprocessor of an H200; for so many an algorithm is chosen, since a batch of CLIP's has thousands. */
-enum { THREADS = 256, OWN = 4, PIECE = 4096, ALIGN = 64, ARRAY_ALIGN = 16 };
+enum { THREADS = 256, OWN = 4, PIECE = 4096, ARRAY_ALIGN = 16 };
 static_assert(PIECE * sizeof(spot_bf16) % ARRAY_ALIGN == 0, "a piece of rows must begin where its array might");
 
 struct spot_linear {
@@ -84,16 +84,14 @@ static spot_status open_cuda(spot_ctx *c, spot_linear **plan, const spot_linear_
 
 static size_t weights_of(const spot_linear *p) { return (size_t)p->s.in * p->s.out; }
 
-static size_t rounded_up(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
-
-static size_t packed_cuda(const spot_linear *p) { return rounded_up(weights_of(p) * spot_precision_bytes(p->s.precision)); }
+static size_t packed_cuda(const spot_linear *p) { return weights_of(p) * spot_precision_bytes(p->s.precision); }
 
 /* The scratch of the product, then the numbers of a piece, or the rounded bias. */
 static size_t scratch_cuda(const spot_linear *p)
 {
     const size_t out = p->s.out;
 
-    return rounded_up(spot_product_scratch())
+    return spot_arena_room(spot_product_scratch())
          + (ends_narrow(p) ? PIECE * out * sizeof(float) : product_of(&p->s).narrow ? out * sizeof(spot_bf16) : 0);
 }
 
@@ -129,7 +127,7 @@ static spot_status end_rows(spot_ctx *c, const spot_linear *p, T *y, const float
 static spot_status forward_narrow(spot_ctx *c, const spot_linear *p, spot_bf16 *y, const char *x, const void *w,
                                   const float *bias, int rows, void *scratch)
 {
-    float *z = (float *)((char *)scratch + rounded_up(spot_product_scratch()));
+    float *z = (float *)((char *)scratch + spot_arena_room(spot_product_scratch()));
 
     for (int first = 0; first < rows; first += PIECE) {
         int n = rows - first < PIECE ? rows - first : PIECE;
@@ -144,18 +142,19 @@ static spot_status forward_narrow(spot_ctx *c, const spot_linear *p, spot_bf16 *
 static spot_status forward_rounded(spot_ctx *c, const spot_linear *p, void *y, const void *x, const void *w, const float *bias,
                                    int rows, void *scratch)
 {
-    spot_bf16 *rounded = (spot_bf16 *)((char *)scratch + rounded_up(spot_product_scratch()));
+    spot_bf16 *rounded = (spot_bf16 *)((char *)scratch + spot_arena_room(spot_product_scratch()));
 
     SPOT_TRY(end_rows(c, p, rounded, bias, 1));
     return spot_product_run(c, p->product, y, x, w, rounded, rows, scratch);
 }
 
-/* The library's algorithms and end_kernel read 16 bytes at a time. A misaligned read would end the device's work for good. */
-static spot_status check_aligned(spot_ctx *c, const void *p, const char *name)
+/* The library's algorithms and end_kernel read 16 bytes at a time. A misaligned read would end the device's work for good. The
+ * library's scratch begins as cudaMalloc's memory does. */
+static spot_status check_aligned(spot_ctx *c, const void *p, const char *name, int multiple)
 {
-    if ((uintptr_t)p % ARRAY_ALIGN == 0) return SPOT_OK;
+    if ((uintptr_t)p % multiple == 0) return SPOT_OK;
     return spot_fail(c, SPOT_INVALID, "{linear.unaligned} linear.forward: %s does not begin at a multiple of %d bytes", name,
-                     (int)ARRAY_ALIGN);
+                     multiple);
 }
 
 static spot_status check_arrays(spot_ctx *c, const spot_linear *p, const void *y, const void *x, const void *w,
@@ -164,7 +163,8 @@ static spot_status check_arrays(spot_ctx *c, const spot_linear *p, const void *y
     const spot_cuda_array array[] = { { y, "y" }, { x, "x" }, { w, "w" }, { scratch, "scratch" }, { bias, "bias" } };
 
     SPOT_TRY(spot_cuda_needs_each(c, "linear.forward", array, 4 + p->s.bias));
-    for (int i = 0; i < 4 + p->s.bias; i++) SPOT_TRY(check_aligned(c, array[i].p, array[i].name));
+    for (int i = 0; i < 4 + p->s.bias; i++)
+        SPOT_TRY(check_aligned(c, array[i].p, array[i].name, array[i].p == scratch ? (int)SPOT_ALIGN : (int)ARRAY_ALIGN));
     return SPOT_OK;
 }
 

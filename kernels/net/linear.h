@@ -54,7 +54,7 @@ static inline size_t spot_linear_room(size_t rows)
 spot_status spot_linear_open(spot_ctx *c, spot_linear **plan, const spot_linear_shape *shape);
 void        spot_linear_close(spot_ctx *c, spot_linear *plan);
 
-/* Bytes of packed weights, and of scratch for every call; both 64-byte aligned. */
+/* Bytes of packed weights, and of scratch for every call; both aligned as pieces of an arena. */
 size_t spot_linear_packed(spot_ctx *c, const spot_linear *plan);
 size_t spot_linear_scratch(spot_ctx *c, const spot_linear *plan);
 

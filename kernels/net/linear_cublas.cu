@@ -35,7 +35,7 @@ spot_status spot_product_run(spot_ctx *, spot_product *, void *, const void *, c
 #include "core/library.cuh"
 
 /* WORKSPACE: NVIDIA's advice for Hopper. */
-enum { ALIGN = 256, WORKSPACE = 32 << 20 };
+enum { WORKSPACE = 32 << 20 };
 
 #define FUNCTIONS(X)                                                                                               \
     X(Create) X(Destroy) X(MatmulDescCreate) X(MatmulDescDestroy) X(MatmulDescSetAttribute) X(MatrixLayoutCreate) \
@@ -231,7 +231,7 @@ void spot_product_close(spot_product *p)
     free(p);
 }
 
-size_t spot_product_scratch() { return WORKSPACE + ALIGN; }
+size_t spot_product_scratch() { return WORKSPACE; }
 
 spot_product *spot_product_kept(spot_ctx *c, const spot_product_shape *s)
 {
@@ -271,12 +271,11 @@ spot_status spot_product_run(spot_ctx *c, spot_product *p, void *y, const void *
                              void *scratch)
 {
     const float one = 1, beta = p->shape.s.add;
-    void *workspace = (void *)(((uintptr_t)scratch + ALIGN - 1) / ALIGN * ALIGN);
     cublasStatus_t e = set_bias(p, bias);
 
     if (!e) e = fit_rows(p, rows);
     if (!e) e = p->lib->Matmul(p->lib->handle, p->what, &one, b, p->b, a, p->a, &beta, y, p->y, y, p->y, &p->algorithm,
-                               workspace, WORKSPACE, spot_cuda_stream(c));
+                               scratch, WORKSPACE, spot_cuda_stream(c));
     return check_cublas(c, e, "multiply", &p->shape.s);
 }
 

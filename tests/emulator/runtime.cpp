@@ -28,6 +28,10 @@ typedef std::lock_guard<std::recursive_mutex> turn;
 static thread_local cudaError_t last_error;
 static thread_local char report[1024];
 
+/* A buffer begins so far behind its first page, as CUDA promises 256 bytes' alignment; a guard ends there. */
+enum { MALLOC_ALIGN = 256 };
+static_assert((int)MALLOC_ALIGN >= (int)GUARD, "a guard lies before each buffer");
+
 typedef struct { size_t bytes; unsigned char *pages; size_t paged; bool closed; } buffer;
 static std::map<unsigned char *, buffer> buffers;     /* by start */
 
@@ -176,7 +180,7 @@ static std::map<unsigned char *, buffer>::iterator buffer_of(const void *p)
 
 bool emu_is_device(const void *p)
 {
-    auto at = buffers.upper_bound((unsigned char *)p + GUARD);
+    auto at = buffers.upper_bound((unsigned char *)p + MALLOC_ALIGN);
 
     if (at == buffers.begin()) return false;
     --at;
@@ -217,13 +221,13 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
     turn mine(device);
     *p = nullptr;
     if (cudaError_t e = outside_capture()) return e;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), paged = (2 * GUARD + bytes + page - 1) / page * page, left, total;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), paged = (MALLOC_ALIGN + bytes + GUARD + page - 1) / page * page, left, total;
     cudaMemGetInfo(&left, &total);
     void *pages = bytes > left ? MAP_FAILED
                 : mmap(nullptr, paged, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (pages == MAP_FAILED) return cudaErrorMemoryAllocation;
-    unsigned char *start = (unsigned char *)pages + GUARD;
+    unsigned char *start = (unsigned char *)pages + MALLOC_ALIGN;
     memset(start, POISON_BYTE, bytes);
     guard_set(start - GUARD, GUARD);
     guard_set(start + bytes, GUARD);

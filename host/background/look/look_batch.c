@@ -337,5 +337,5 @@ size_t spot_look_memory(const spot_ctx *c, const spot_background_config *cfg, in
     const int most = spot_look_together(c, cfg), threads = c->device ? 0 : c->threads;
     const spot_blender_room room = room_of(cfg, most < targets ? most : targets);
 
-    return spot_blender_memory(&room, threads) + (threads ? spot_sets_scratch(room.pictures, room.size, threads) : 0);
+    return spot_blender_memory(c, &room) + (threads ? spot_sets_scratch(room.pictures, room.size, threads) : 0);
 }

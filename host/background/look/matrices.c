@@ -39,10 +39,7 @@ static spot_status fill_distances(spot_ctx *c, matrices_work *w, const spot_back
 static spot_status take_arrays(spot_ctx *c, matrices_work *w, const spot_background_suite *s, int signals, int grid)
 {
     const size_t images = (size_t)s->targets * ((size_t)s->n + 1), cells = (size_t)grid * (size_t)grid;
-    const size_t bytes = (images * (2 + (size_t)signals) + cells * (2 * (size_t)signals + 2)) * 4 + 16 * 128;
 
-    SPOT_TRY(spot_arena_open(c, &w->host, bytes));
-    if (c->device) SPOT_TRY(spot_arena_open_device(c, &w->device, bytes));
     SPOT_TRY(spot_twin_take(c, &w->host, &w->device, &w->signal, images * (size_t)signals * sizeof(float)));
     for (int k = 0; k < 2; k++) {
         SPOT_TRY(spot_twin_take(c, &w->host, &w->device, &w->distance[k], images * sizeof(float)));
@@ -52,7 +49,17 @@ static spot_status take_arrays(spot_ctx *c, matrices_work *w, const spot_backgro
         w->p[k] = (spot_rbf_problem){ s->targets, s->n + 1, signals, s->range, w->distance[k].on_device, w->signal.on_device,
                                       w->value[k].on_device, w->count[k].on_device, w->left_out[k].on_device };
     }
-    return spot_arena_open_device(c, &w->scratch, spot_rbf_scratch(&w->cfg, 2, w->p, c->device ? 0 : c->threads) + 4096);
+    return SPOT_OK;
+}
+
+static spot_status open_arrays(spot_ctx *c, matrices_work *w, const spot_background_suite *s, int signals, int grid)
+{
+    w->host = w->device = spot_arena_counting();
+    SPOT_TRY(take_arrays(c, w, s, signals, grid));
+    SPOT_TRY(spot_arena_open(c, &w->host, w->host.peak));
+    if (c->device) SPOT_TRY(spot_arena_open_device(c, &w->device, w->device.peak));
+    SPOT_TRY(take_arrays(c, w, s, signals, grid));
+    return spot_arena_open_device(c, &w->scratch, spot_rbf_scratch(&w->cfg, 2, w->p, c->device ? 0 : c->threads));
 }
 
 static spot_status compute(spot_ctx *c, matrices_work *w)
@@ -96,7 +103,7 @@ spot_status spot_background_matrices(spot_ctx *c, spot_background_responses *r, 
     spot_status how;
 
     while (signals < SPOT_BACKGROUND_MATRICES && u->has[signals]) signals++;
-    how = take_arrays(c, &w, s, signals, m->grid);
+    how = open_arrays(c, &w, s, signals, m->grid);
     if (how == SPOT_OK) how = fill_distances(c, &w, s, cfg->suite.seed);
     if (how == SPOT_OK) memcpy(w.signal.here, r->signal, images * (size_t)signals * sizeof(float));
     if (how == SPOT_OK) how = compute(c, &w);

@@ -29,20 +29,7 @@ static size_t scratch_bytes(const spot_blender *b, int threads)
         const spot_blender_count most = { b->part[k].backgrounds, b->part[k].pairs };
         p[k] = problem_of(b, k, b->targets, &most, 0);
     }
-    return spot_blend_scratch(b->parts, p, threads) + 4096;
-}
-
-static size_t array_bytes(const spot_blender *b)
-{
-    size_t squares = 2 * (size_t)b->targets + (size_t)b->pictures, pairs = 0;
-
-    for (int k = 0; k < b->parts; k++) squares += (size_t)b->part[k].backgrounds, pairs += (size_t)b->part[k].pairs;
-    return squares * b->bytes + pairs * sizeof(spot_blend_pair) + 16 * 64;
-}
-
-static size_t pushed_bytes(const spot_blender *b)
-{
-    return (size_t)b->targets * (b->bytes + b->bytes / 3) + (size_t)b->part[0].backgrounds * b->bytes + 4 * 64;
+    return spot_blend_scratch(b->parts, p, threads);
 }
 
 static spot_status take_arrays(spot_ctx *c, spot_blender *b)
@@ -58,12 +45,25 @@ static spot_status take_arrays(spot_ctx *c, spot_blender *b)
     return SPOT_OK;
 }
 
+/* A blender whose arenas have counted its arrays. */
+static spot_blender counted(const spot_ctx *c, const spot_blender_room *room)
+{
+    spot_ctx quiet = { .device = c->device };
+    spot_blender b = blank(room);
+
+    b.host = b.pushed = b.device = spot_arena_counting();
+    take_arrays(&quiet, &b);
+    return b;
+}
+
 spot_status spot_blender_open(spot_ctx *c, spot_blender *b, const spot_blender_room *room)
 {
+    const spot_blender needs = counted(c, room);
+
     *b = blank(room);
-    SPOT_TRY(spot_arena_open(c, &b->host, array_bytes(b) - pushed_bytes(b)));
-    SPOT_TRY(spot_arena_open_pinned(c, &b->pushed, pushed_bytes(b)));
-    if (c->device) SPOT_TRY(spot_arena_open_device(c, &b->device, array_bytes(b)));
+    SPOT_TRY(spot_arena_open(c, &b->host, needs.host.peak));
+    SPOT_TRY(spot_arena_open_pinned(c, &b->pushed, needs.pushed.peak));
+    if (c->device) SPOT_TRY(spot_arena_open_device(c, &b->device, needs.device.peak));
     SPOT_TRY(spot_arena_open_device(c, &b->scratch, scratch_bytes(b, c->device ? 0 : c->threads)));
     return take_arrays(c, b);
 }
@@ -77,11 +77,11 @@ void spot_blender_close(spot_blender *b)
     memset(b, 0, sizeof *b);
 }
 
-size_t spot_blender_memory(const spot_blender_room *room, int threads)
+size_t spot_blender_memory(const spot_ctx *c, const spot_blender_room *room)
 {
-    const spot_blender b = blank(room);
+    const spot_blender b = counted(c, room);
 
-    return array_bytes(&b) + (threads ? scratch_bytes(&b, threads) : 0);
+    return b.host.peak + b.pushed.peak + (c->device ? 0 : scratch_bytes(&b, c->threads));
 }
 
 static spot_twin first_of(const spot_twin *t, size_t bytes) { return (spot_twin){ t->here, t->on_device, bytes }; }

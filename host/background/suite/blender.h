@@ -30,7 +30,7 @@ typedef struct { int size, targets, pictures, parts; spot_blender_part part[SPOT
 
 spot_status spot_blender_open (spot_ctx *c, spot_blender *b, const spot_blender_room *room);
 void        spot_blender_close(spot_blender *b);
-size_t      spot_blender_memory(const spot_blender_room *room, int threads);       /* threads 0: of a device */
+size_t      spot_blender_memory(const spot_ctx *c, const spot_blender_room *room);      /* on the host */
 
 /* Square i of an array: where the host writes it, and where the kernels do. */
 static inline uint8_t *spot_blender_here(const spot_twin *t, size_t bytes, int i)

@@ -101,7 +101,7 @@ size_t spot_sets_scratch(int n, int size, int threads)
     spot_backdrop kind[SPOT_SET_SUITE];
 
     for (int set = 0; set < SPOT_SET_SUITE; set++) kind[set] = problem_of(&(spot_set_picture){ .set = set }, size, 0);
-    return spot_backdrop_scratch(SPOT_SET_SUITE, kind, threads) + (size_t)n * 4 * sizeof(int) + 4096;
+    return spot_arena_room(spot_backdrop_scratch(SPOT_SET_SUITE, kind, threads)) + spot_arena_room((size_t)n * 4 * sizeof(int));
 }
 
 spot_status spot_sets_make(spot_ctx *c, spot_arena *scratch, const spot_set_picture *p, int n, int size, uint64_t seed)

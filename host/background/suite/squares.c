@@ -21,8 +21,7 @@ spot_status spot_squares_open(spot_ctx *c, spot_square_cache *q, const spot_squa
     const size_t n = (size_t)from->n;
 
     *q = (spot_square_cache){ .from = *from };
-    q->bytes = (from->masked ? 4 : 3) * (size_t)from->size * (size_t)from->size;
-    q->bytes = (q->bytes + 63) / 64 * 64;
+    q->bytes = spot_arena_room((from->masked ? 4 : 3) * (size_t)from->size * (size_t)from->size);
     const size_t fit = memory / q->bytes, some = fit > (size_t)least ? fit : (size_t)least;
     q->slots = (int)(some < n ? some : n);
     q->room = malloc((size_t)q->slots * q->bytes + 1);

@@ -227,7 +227,7 @@ size_t spot_suite_memory(const spot_ctx *c, const spot_background_config *cfg, i
     spot_background_config own = { .data.size = cfg->data.size, .measure.levels = spot_background_levels(cfg) };
     const spot_blender_room room = room_of(&own);
 
-    return spot_blender_memory(&room, c->device ? 0 : c->threads)
+    return spot_blender_memory(c, &room)
          + ((size_t)targets + (size_t)backgrounds + 2 * PAIRS) * (size_t)dim * sizeof(float);
 }
 

@@ -82,13 +82,13 @@ static spot_status take_scratch(spot_ctx *c, spot_suite_encoders *e)
         const spot_resize one = { .width = e->size, .height = e->size, .resize = e->side[i], .crop = e->side[i],
                                   .filter = SPOT_BICUBIC };
         if (!e->net[i]) continue;
-        const size_t bytes = (spot_resize_scratch(1, &one, 1) + 63) / 64 * 64;
+        const size_t bytes = spot_resize_scratch(1, &one, 1);
         e->each = bytes > e->each ? bytes : e->each;
         side = e->side[i] > side ? e->side[i] : side;
         dim = e->at[i + 1] - e->at[i] > dim ? e->at[i + 1] - e->at[i] : dim;
     }
     e->square = malloc((size_t)BATCH * 3 * (size_t)side * (size_t)side + 1);
-    e->taps = aligned_alloc(64, ((size_t)c->threads + 1) * e->each + 64);
+    e->taps = aligned_alloc(SPOT_ALIGN, ((size_t)c->threads + 1) * e->each + SPOT_ALIGN);
     e->feature = malloc(((size_t)BATCH * (size_t)dim + 1) * sizeof *e->feature);
     return e->square && e->taps && e->feature ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the encoders");
 }

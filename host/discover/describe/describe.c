@@ -160,13 +160,16 @@ static spot_status describe_class(const telling *t, portrait *k)
 
 static spot_status copy_names(const telling *t, spot_arena *a, char ***out, char *const *name, int n)
 {
+    size_t bytes = 0;
+    char *copy;
+
+    for (int i = 0; i < n; i++) bytes += strlen(name[i]) + 1;
     SPOT_TRY(SPOT_TAKE(t->c, a, *out, n));
-    for (int i = 0; i < n; i++) {
-        const size_t bytes = strlen(name[i]) + 1;
-        char *copy;
-        SPOT_TRY(SPOT_TAKE(t->c, a, copy, bytes));
-        if (a->counting) continue;
-        (*out)[i] = memcpy(copy, name[i], bytes);
+    SPOT_TRY(SPOT_TAKE(t->c, a, copy, bytes));
+    for (int i = 0; i < n && !a->counting; i++) {
+        const size_t own = strlen(name[i]) + 1;
+        (*out)[i] = memcpy(copy, name[i], own);
+        copy += own;
     }
     return SPOT_OK;
 }
@@ -200,7 +203,7 @@ static spot_status open_memory(telling *t)
 
     SPOT_TRY(copy_all_names(t, &size));
     for (int i = 0; i < t->f->count; i++) slices += (size_t)t->f->finding[i].slices;
-    size.peak += slices * ((size_t)t->o->most * sizeof(spot_word) + sizeof(spot_conjunction) + 128);
+    size.peak += slices * spot_description_bytes(t->o->most);
     SPOT_TRY(spot_arena_open(t->c, &t->f->described, size.peak));
     return copy_all_names(t, &t->f->described);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "discover/describe/describe_files.h"
+#include "discover/describe/describe_terms.h"
 #include "discover/search/search.h"
 
 enum { SAMPLE = 2000, ROUNDS = 16, PICTURES = 8 };     /* rows, random groups and pictures of the trials */
@@ -48,13 +49,13 @@ static spot_bytes held_bytes(const plan *p)
 /* Taken after the search: features of pictures, the arrays of the largest class, and the result. */
 static spot_status run_bytes(const plan *p, size_t *bytes)
 {
-    const size_t n = (size_t)p->s->n, rows = (size_t)p->largest, slices = (size_t)p->slices, most = (size_t)p->d->o.most;
+    const size_t n = (size_t)p->s->n, rows = (size_t)p->largest, slices = (size_t)p->slices;
     const spot_words_problem words = words_of(p, p->largest);
     const spot_conjunctions_problem items = { .attributes = &p->d->attributes, .n = p->largest, .groups = p->slices };
     size_t of_words = 0, of_items = 0;
 
     *bytes = n * sizeof(int) + rows * (sizeof(int) + 1) + slices * rows * sizeof(int);
-    *bytes += ((size_t)p->count + 1) * slices * (most * sizeof(spot_word) + sizeof(spot_conjunction) + 256);
+    *bytes += ((size_t)p->count + 1) * slices * spot_description_bytes(p->d->o.most);
     *bytes += (size_t)p->d->o.phrases * 64 + (size_t)p->d->attributes.items * 64;
     if (p->d->encoder) *bytes += n * ((size_t)p->d->o.d * sizeof(float) + sizeof(int) + sizeof(char *) + 2);
     if (p->d->text) {

@@ -201,7 +201,7 @@ static spot_status keep_suspects(spot_ctx *c, spot_findings *f, const label_sear
     spot_suspects *x = &f->suspects;
 
     spot_arena_close(&f->suspected);
-    SPOT_TRY(spot_arena_open(c, &f->suspected, 2 * ((size_t)q->count * sizeof *x->row + 64)));
+    SPOT_TRY(spot_arena_open(c, &f->suspected, 2 * spot_arena_room((size_t)q->count * sizeof *x->row)));
     SPOT_TRY(SPOT_TAKE(c, &f->suspected, x->row, q->count));
     SPOT_TRY(SPOT_TAKE(c, &f->suspected, x->cls, q->count));
     for (int i = 0; i < q->count; i++) {
@@ -236,7 +236,8 @@ size_t spot_suspects_bytes(const spot_ctx *c, const spot_subject *s)
     int none = 0;
 
     if (!is_known(s) || search_labels(&q, &sizes, &none)) return 0;
-    return sizes.peak + (size_t)s->n * (3 * sizeof(int) + 2 * sizeof(int)) + 2 * (size_t)s->classes * sizeof(double) + 256;
+    return sizes.peak + (size_t)s->n * 3 * sizeof(int) + 2 * spot_arena_room((size_t)s->n * sizeof(int))
+         + 2 * (size_t)s->classes * sizeof(double);
 }
 
 double spot_suspects_pairs(const spot_ctx *c, const spot_subject *s)

@@ -54,7 +54,7 @@ static void draw(const spot_proving *j, uint8_t *wanted, int number)
 
 size_t spot_proof_chance_bytes(const spot_subject *s)
 {
-    return (size_t)s->n * (3 * sizeof(int) + 1 + (spot_subject_is_grouped(s) ? 32 : 0)) + 2048;
+    return (size_t)s->n * (3 * sizeof(int) + 1 + (spot_subject_is_grouped(s) ? 32 : 0)) + 10 * SPOT_ALIGN;
 }
 
 spot_status spot_proof_chance(spot_proving *j)

@@ -90,7 +90,8 @@ static spot_status run_family(spot_ctx *c, spot_draws *f, int tests, int familie
     int *above;
 
     SPOT_TRY(spot_draws_take(c, &sizes, f));
-    SPOT_TRY(spot_arena_open(c, &a, sizes.peak + (size_t)tests * (sizeof *above + sizeof *bound) + 256));
+    SPOT_TRY(spot_arena_open(c, &a, sizes.peak + spot_arena_room((size_t)tests * sizeof *above)
+                             + spot_arena_room((size_t)tests * sizeof *bound)));
     SPOT_TRY(spot_draws_take(c, &a, f));
     SPOT_TRY(SPOT_TAKE(c, &a, above, tests));
     SPOT_TRY(SPOT_TAKE(c, &a, bound, tests));
@@ -124,7 +125,7 @@ size_t spot_proof_correct_bytes(const spot_ctx *c, const spot_subject *s, const 
         const size_t rows = (size_t)candidates[i].n, sums = grouped && candidates[i].cls < 0;
         const size_t numbers = (grouped ? rows : (size_t)candidates[i].wrong) + 1 + sums * SPOT_SUM_BINS;
         bytes += tests * (sizeof(spot_slice_test) + 16 + numbers * number + threads * sizeof(int)
-                          + sums * (size_t)s->groups * sizeof(spot_group_sum)) + rows * (grouped ? 48 : 4) + 1024;
+                          + sums * (size_t)s->groups * sizeof(spot_group_sum)) + rows * (grouped ? 48 : 4) + 8 * SPOT_ALIGN;
         largest = rows > largest ? rows : largest;
     }
     return bytes + largest * (3 * sizeof(double) + threads * (2 * sizeof(int) + 1));

@@ -124,7 +124,7 @@ spot_status spot_divide_groups(spot_proving *j)
 size_t spot_divide_groups_bytes(const spot_subject *s)
 {
     if (!spot_subject_is_grouped(s)) return 0;
-    return (size_t)s->n * sizeof(int) + (size_t)s->groups * (4 * sizeof(int) + 8) + (size_t)s->classes * 16 + 8 * 64 + 64;
+    return (size_t)s->n * sizeof(int) + (size_t)s->groups * (4 * sizeof(int) + 8) + (size_t)s->classes * 16 + 8 * SPOT_ALIGN;
 }
 
 /* ---- units ---- */

@@ -275,8 +275,8 @@ static spot_status keep_left_out(spot_proving *j, spot_findings *f)
 
 /* ---- memory of the findings ---- */
 
-/* Upper bounds, term by term of what make_finding and what it calls take; the plain numbers at the end are for rounding up to
- * 64. Too little is SPOT_NOMEM. */
+/* Upper bounds, term by term of what make_finding and what it calls take; the terms at the end are for rounding up. Too
+ * little is SPOT_NOMEM. */
 
 static size_t result_bytes(const spot_proving *j, int left_out)
 {
@@ -284,12 +284,13 @@ static size_t result_bytes(const spot_proving *j, int left_out)
                  + (size_t)rows_left_out(j, left_out) * (size_t)j->s->d * sizeof(float) + 4096;
 
     for (int i = 0; i < j->classes; i++)
-        bytes += sizeof(spot_finding) + (size_t)j->cls[i].n * (sizeof(int) + (j->o->fit ? ((size_t)j->s->d + 2) * 4 : 0)) + 512;
+        bytes += sizeof(spot_finding) + (size_t)j->cls[i].n * (sizeof(int) + (j->o->fit ? ((size_t)j->s->d + 2) * 4 : 0))
+               + 5 * SPOT_ALIGN;
     for (int i = 0; i < j->pieces; i++) {
         const spot_piece *p = &j->piece[i].said;
-        bytes += (size_t)(p->found + p->judged) * (sizeof(int) + 1) + sizeof *p + sizeof(spot_proof) + 512;
+        bytes += (size_t)(p->found + p->judged) * (sizeof(int) + 1) + sizeof *p + sizeof(spot_proof) + 5 * SPOT_ALIGN;
         for (int k = 0; k < p->rule.items; k++)
-            bytes += strlen(j->o->attributes->name[p->rule.item[k]]) + sizeof(char *) + 65;
+            bytes += strlen(j->o->attributes->name[p->rule.item[k]]) + sizeof(char *) + 1 + SPOT_ALIGN;
     }
     return bytes;
 }
@@ -301,8 +302,8 @@ static size_t work_bytes(const spot_proving *j)
     for (int i = 0; i < j->classes; i++) {
         const size_t n = (size_t)j->cls[i].n, d = (size_t)j->s->d;
         const size_t map = spot_class_map_needs(j->c, j->cls[i].n, j->s->d).host;
-        const size_t here = n * (d + 2) * sizeof(float) + SPOT_MAX_HYPOTHESES * (n * 13 + d * 8 + 64) + sizeof(spot_hypotheses)
-                          + n / 4 + map + 8192;
+        const size_t here = n * (d + 2) * sizeof(float) + SPOT_MAX_HYPOTHESES * (n * 13 + d * 8 + SPOT_ALIGN)
+                          + sizeof(spot_hypotheses) + n / 4 + map + 8192;
         if (here > most) most = here;
     }
     return most;

@@ -27,9 +27,10 @@ size_t spot_proof_bytes(const spot_ctx *c, const spot_subject *s, const spot_dis
 
     for (int i = 0; i < count; i++) {
         const size_t rows = (size_t)candidates[i].n, words = rows / 64 + 1;
-        bytes += rows * (2 * sizeof(int) + 1 + (size_t)o->proof->neighbours * sizeof(int)) + slices * 2 * (words * 8 + 64)
-               + spot_peers_bytes(o, candidates[i].n) + slices * (sizeof(spot_judged) + 8) + sizeof(spot_proved) + 16 * 64
-               + rows * sizeof(int) + (candidates[i].cls < 0 ? 2 * strata * sizeof(spot_stratum) : 64);
+        bytes += rows * (2 * sizeof(int) + 1 + (size_t)o->proof->neighbours * sizeof(int))
+               + slices * (2 * words * 8 + SPOT_ALIGN + sizeof(spot_judged) + 8) + spot_peers_bytes(o, candidates[i].n)
+               + sizeof(spot_proved) + 16 * SPOT_ALIGN
+               + rows * sizeof(int) + (candidates[i].cls < 0 ? 2 * strata * sizeof(spot_stratum) : SPOT_ALIGN);
         if (candidates[i].cls < 0 && spot_crosses_classes(s, o)) bytes += (strata + 2 * SPOT_FINDERS) * sizeof(int) + 1024;
         else if (rows > largest) largest = rows;
         if (candidates[i].cls < 0 && largest < 2 * (size_t)SPOT_FINDERS) largest = rows < 2 * SPOT_FINDERS ? rows
@@ -272,7 +273,7 @@ size_t spot_proof_subject_bytes(const spot_subject *s, const spot_discover_optio
     const size_t row = ((size_t)s->d + 3 + (s->prob ? classes : 0)) * sizeof(float) + (s->has ? classes : 0);
 
     return (size_t)rows * row + 4096
-         + (o->attributes ? sizeof *o->attributes + 64 + (size_t)o->attributes->items * ((size_t)rows / 64 + 1) * 8 : 0);
+         + (o->attributes ? sizeof *o->attributes + (size_t)o->attributes->items * ((size_t)rows / 64 + 1) * 8 : 0);
 }
 
 /* Makes the row wrong or right by exchanging two of its probabilities; of two equal ones the answer's grows by one step. */

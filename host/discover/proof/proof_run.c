@@ -147,8 +147,8 @@ spot_status spot_proof_piece(spot_proving *j, spot_judged **next, const spot_pie
     spot_judged *g = *next = &j->piece[j->pieces];
 
     *g = (spot_judged){ .said = *said, .score = score, .class_place = class_place, .slice = -1 };
-    SPOT_TRY(SPOT_TAKE(j->c, &j->a, g->found, words));
-    SPOT_TRY(SPOT_TAKE(j->c, &j->a, g->judged, words));
+    SPOT_TRY(SPOT_TAKE(j->c, &j->a, g->found, 2 * words));
+    g->judged = g->found + words;
     memset(g->found, 0, words * sizeof *g->found);
     memset(g->judged, 0, words * sizeof *g->judged);
     return SPOT_OK;

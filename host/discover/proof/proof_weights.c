@@ -29,7 +29,8 @@ size_t spot_peers_bytes(const spot_discover_options *o, int rows)
 {
     const size_t asked = (size_t)least_of(rows, 2 * SPOT_FINDERS);
 
-    return asked * ((size_t)o->proof->neighbours + SPOT_LOOKED + 1) * sizeof(int) + (size_t)rows * sizeof(int) + 1024;
+    return asked * ((size_t)o->proof->neighbours + SPOT_LOOKED + 1) * sizeof(int) + (size_t)rows * sizeof(int)
+         + 4 * SPOT_ALIGN;
 }
 
 /* peers: those of nearest that are other rows than finder[q][at], and of other groups; the nearest first. */

@@ -68,6 +68,7 @@ spot_bytes spot_class_map_needs(const spot_ctx *c, int n, int d)
     const int rows = rows_of(n);
     spot_bytes needs = spot_embed_needs(c, 1, &rows, d, &pca);
 
-    if (rows > n) needs.host += (size_t)rows * ((size_t)d + 1) * sizeof(float) + 256;
+    if (rows > n)
+        needs.host += spot_arena_room((size_t)rows * (size_t)d * sizeof(float)) + spot_arena_room((size_t)rows * sizeof(float));
     return needs;
 }

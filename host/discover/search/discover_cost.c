@@ -170,8 +170,8 @@ size_t spot_findings_bytes(const spot_subject *s, const spot_discover_options *o
                          : o->fit && !spot_embed_is_nothing(&o->bdm[b].embed) ? s->d : 0) + (size_t)o->bdm[b].top;
     for (int i = 0; i < count; i++)
         bytes += (size_t)candidates[i].n * 4 * (1 + each * (size_t)o->seeds)
-               + (o->fit ? view_bytes(s, candidates[i].n) + 256 : 0)
-               + (size_t)o->bdms * o->seeds * (sizeof(spot_finding) + 64 * (SPOT_MAX_HYPOTHESES + 2)) + 64;
+               + (o->fit ? view_bytes(s, candidates[i].n) + 3 * SPOT_ALIGN : 0)
+               + (size_t)o->bdms * o->seeds * (sizeof(spot_finding) + 2 * SPOT_ALIGN) + SPOT_ALIGN;
     return bytes + left_out_bytes(s, o, candidates, count);
 }
 

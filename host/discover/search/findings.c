@@ -61,13 +61,13 @@ static void choose_neighbours(spot_slice *out, const double *far, const spot_vie
     }
 }
 
-static spot_status describe_slice(spot_ctx *c, spot_arena *a, spot_slice *out, const spot_finding *f, const spot_subject *s,
-                                  const spot_view *view, const spot_hypothesis *h)
+/* row: memory for the slice's rows. */
+static void describe_slice(spot_slice *out, int *row, const spot_finding *f, const spot_subject *s, const spot_view *view,
+                           const spot_hypothesis *h)
 {
     double confidence = 0;
 
-    *out = (spot_slice){ .size = h->len, .score = h->score };
-    SPOT_TRY(SPOT_TAKE(c, a, out->row, h->len));
+    *out = (spot_slice){ .size = h->len, .score = h->score, .row = row };
     for (int i = 0; i < h->len; i++) {
         out->row[i] = view->image[h->row[i]];
         out->wrong += spot_subject_wrong(s, out->row[i], f->cls);
@@ -76,16 +76,18 @@ static spot_status describe_slice(spot_ctx *c, spot_arena *a, spot_slice *out, c
     out->error_rate = h->len ? (double)out->wrong / h->len : 0;
     out->mean_confidence = h->len ? confidence / h->len : NAN;
     out->share = f->wrong ? (double)out->wrong / f->wrong : 0;
-    return SPOT_OK;
 }
 
 spot_status spot_slices_of(spot_ctx *c, spot_arena *a, spot_arena *work, spot_finding *f, const spot_subject *s,
                            const spot_view *view, const spot_hypotheses *found, int neighbours)
 {
-    size_t mark = work->used, slices = (size_t)found->len;
+    size_t mark = work->used, slices = (size_t)found->len, rows = 0;
     double *far, *mean;
+    int *row;
 
-    for (int k = 0; k < found->len; k++) SPOT_TRY(describe_slice(c, a, &f->slice[k], f, s, view, &found->h[k]));
+    for (int k = 0; k < found->len; k++) rows += (size_t)found->h[k].len;
+    SPOT_TRY(SPOT_TAKE(c, a, row, rows));
+    for (int k = 0; k < found->len; row += found->h[k++].len) describe_slice(&f->slice[k], row, f, s, view, &found->h[k]);
     f->slices = found->len;
     if (!neighbours || !slices) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(c, work, far, slices * (size_t)view->n));

@@ -29,7 +29,7 @@ spot_status spot_assign(spot_ctx *c, uint8_t *member, int hypotheses, const spot
         return spot_fail(c, SPOT_INPUT, "the fit of slices of a proof has no rows that vote; run spotter discover again");
     if (votes) SPOT_TRY(spot_vote_assign(c, &a, NULL, hypotheses, rows, fit));
     else SPOT_TRY(spot_bdm_assign(c, &a, NULL, hypotheses, rows, fit, cfg));
-    SPOT_TRY(spot_arena_open(c, &a, a.peak + 64));
+    SPOT_TRY(spot_arena_open(c, &a, a.peak));
     s = votes ? spot_vote_assign(c, &a, member, hypotheses, rows, fit)
               : spot_bdm_assign(c, &a, member, hypotheses, rows, fit, cfg);
     spot_arena_close(&a);

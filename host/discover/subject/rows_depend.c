@@ -236,7 +236,8 @@ static spot_status place_class(const agreement *v, int k, int every, step_sums *
 
     if (n < LEAST_PLACED || errors < 2 || errors == n) return SPOT_OK;
     SPOT_TRY(spot_nearest_rows(v->c, &a, NULL, x, of, v->s->d, NEAREST + 1));
-    SPOT_TRY(spot_arena_open(v->c, &a, a.peak + (size_t)asked * (NEAREST + 2) * sizeof *near + 256));
+    SPOT_TRY(spot_arena_open(v->c, &a, a.peak + spot_arena_room((size_t)asked * (NEAREST + 1) * sizeof *near)
+                             + spot_arena_room((size_t)asked * sizeof *row)));
     how = SPOT_TAKE(v->c, &a, near, (size_t)asked * (NEAREST + 1));
     if (how == SPOT_OK) how = SPOT_TAKE(v->c, &a, row, asked);
     for (int i = 0; i < asked && how == SPOT_OK; i++) row[i] = of.row[i * every];
