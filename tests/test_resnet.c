@@ -173,6 +173,30 @@ static void checks_file(const char *path)
     loses_like_torchvision("sgd", "sgd_eval", "own.sgd", sgd);
 }
 
+/* Of a narrow net, whose tensors are short and odd, with a head of odd width; as numbers of two bytes, too. */
+TEST(tensors_begin_where_pieces_of_an_arena_do)
+{
+    for (int arch = 0; arch < 2; arch++) {
+        spot_net_shape s = { .arch = arch ? SPOT_ARCH_ALEXNET : SPOT_ARCH_RESNET18, .width = 16, .outputs = 3, .size = 64,
+                             .rows = 2, .lanes = 1 };
+        bed b;
+        make_bed(&b, s, 1);
+        const spot_net *net = &b.net;
+        const float *of[2][2 * SPOT_MAX_UNITS + 2] = { { net->fc_w, net->fc_b }, { net->fc_dw, net->fc_db } };
+        int n = 2;
+        for (int u = 0; u < net->arch.units; u++, n += 2) {
+            of[0][n] = net->w[u], of[0][n + 1] = arch ? net->bias[u] : net->norm[u].bias;
+            of[1][n] = net->dw[u], of[1][n + 1] = arch ? net->dbias[u] : net->norm[u].dbias;
+        }
+        for (int i = 0; i < n; i++) {
+            assert_int_equal((uintptr_t)of[0][i] % SPOT_ALIGN, 0);
+            assert_int_equal((size_t)(of[0][i] - net->param) * sizeof(uint16_t) % SPOT_ALIGN, 0);
+            assert_int_equal(of[1][i] - net->grad, of[0][i] - net->param);
+        }
+        clear_bed(&b);
+    }
+}
+
 TEST(resnet18) { checks_file(asked ? asked : "golden/resnet18.txt"); }
 TEST(alexnet)  { if (!asked) checks_file("golden/alexnet.txt"); }
 TEST(resnet34) { if (!asked) checks_file("golden/resnet34.txt"); }

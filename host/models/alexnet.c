@@ -31,26 +31,19 @@ static const void *read_dense(const spot_ctx *c, const spot_net *net, int layer)
 
 static size_t learned(spot_ctx *c, spot_net *net, float *from, bool gradient)
 {
-    size_t at = 0, n;
+    size_t at = 0;
 
-#define DEAL(member, count)                                   \
-    do {                                                      \
-        n = (size_t)(count);                                  \
-        (member) = from ? from + at : NULL;                   \
-        at += (n + 15) / 16 * 16;                             \
-    } while (0)
     for (int u = 0; u < net->arch.units; u++) {
-        DEAL(*(gradient ? &net->dw[u] : &net->w[u]), spot_conv_packed(c, net->conv[u]));
-        DEAL(*(gradient ? &net->dbias[u] : &net->bias[u]), spot_unit_shape(u, net->s, true).co);
+        *(gradient ? &net->dw[u] : &net->w[u]) = spot_net_deal(from, &at, spot_conv_packed(c, net->conv[u]));
+        *(gradient ? &net->dbias[u] : &net->bias[u]) = spot_net_deal(from, &at, (size_t)spot_unit_shape(u, net->s, true).co);
     }
     for (int l = 0; l < LINEARS; l++) {
         const spot_dense_shape s = dense_of(c, net, l, 1);
-        DEAL(*(gradient ? &net->dense_dw[l] : &net->dense_w[l]), (size_t)s.in * s.out);
-        DEAL(*(gradient ? &net->dense_db[l] : &net->dense_b[l]), s.out);
+        *(gradient ? &net->dense_dw[l] : &net->dense_w[l]) = spot_net_deal(from, &at, (size_t)s.in * s.out);
+        *(gradient ? &net->dense_db[l] : &net->dense_b[l]) = spot_net_deal(from, &at, (size_t)s.out);
     }
-    DEAL(*(gradient ? &net->fc_dw : &net->fc_w), (size_t)net->s.outputs * net->features);
-    DEAL(*(gradient ? &net->fc_db : &net->fc_b), net->s.outputs);
-#undef DEAL
+    *(gradient ? &net->fc_dw : &net->fc_w) = spot_net_deal(from, &at, (size_t)net->s.outputs * net->features);
+    *(gradient ? &net->fc_db : &net->fc_b) = spot_net_deal(from, &at, (size_t)net->s.outputs);
     return at;
 }
 

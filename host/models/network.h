@@ -302,6 +302,10 @@ spot_plane spot_unit_output(int u, spot_net_shape s, int live);
 size_t     spot_plane_bytes(spot_plane p);
 size_t     spot_plane_numbers(spot_plane p);
 
+/* The next `count` numbers of `from`, from number *at on; NULL while they are only counted. They begin at a multiple of
+ * SPOT_ALIGN bytes, in net->rounded, too. */
+float     *spot_net_deal(float *from, size_t *at, size_t count);
+
 /* Checks the shape of either net. */
 spot_status spot_net_check(spot_ctx *c, spot_net_shape s);
 

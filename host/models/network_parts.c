@@ -69,6 +69,14 @@ size_t spot_plane_bytes(spot_plane p) { return spot_plane_numbers(p) * spot_prec
 
 size_t spot_plane_numbers(spot_plane p) { return (size_t)p.rows * (size_t)p.channels * (size_t)p.size * (size_t)p.size; }
 
+float *spot_net_deal(float *from, size_t *at, size_t count)
+{
+    float *array = from ? from + *at : NULL;
+
+    *at += spot_arena_room(count * sizeof(uint16_t)) / sizeof(uint16_t);
+    return array;
+}
+
 spot_status spot_net_loss(spot_ctx *c, spot_net *net, const float *target, int live, double *loss)
 {
     const spot_triplet_batch t = { live, net->features, net->s.outputs, net->margin, net->triplet, net->feature, target };

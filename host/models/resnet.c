@@ -9,26 +9,19 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
 /* -- memory --------------------------------------------------------------------------------------------------- */
 
-/* Divides `from` into the learned tensors, each on a 64-byte boundary; from NULL: only counts. */
+/* Divides `from` into the learned tensors; from NULL: only counts. */
 static size_t divide_learned(spot_ctx *c, spot_net *net, float *from, bool gradient)
 {
-    size_t at = 0, n;
+    size_t at = 0;
 
-#define DEAL(member, count)                                   \
-    do {                                                      \
-        n = (size_t)(count);                                  \
-        (member) = from ? from + at : NULL;                   \
-        at += (n + 15) / 16 * 16;                             \
-    } while (0)
     for (int u = 0; u < net->arch.units; u++) {
         spot_conv_shape s = spot_unit_shape(u, net->s, true);
-        DEAL(*(gradient ? &net->dw[u] : &net->w[u]), spot_conv_packed(c, net->conv[u]));
-        DEAL(*(gradient ? &net->norm[u].dweight : &net->norm[u].weight), s.co);
-        DEAL(*(gradient ? &net->norm[u].dbias : &net->norm[u].bias), s.co);
+        *(gradient ? &net->dw[u] : &net->w[u]) = spot_net_deal(from, &at, spot_conv_packed(c, net->conv[u]));
+        *(gradient ? &net->norm[u].dweight : &net->norm[u].weight) = spot_net_deal(from, &at, (size_t)s.co);
+        *(gradient ? &net->norm[u].dbias : &net->norm[u].bias) = spot_net_deal(from, &at, (size_t)s.co);
     }
-    DEAL(*(gradient ? &net->fc_dw : &net->fc_w), (size_t)net->s.outputs * net->features);
-    DEAL(*(gradient ? &net->fc_db : &net->fc_b), net->s.outputs);
-#undef DEAL
+    *(gradient ? &net->fc_dw : &net->fc_w) = spot_net_deal(from, &at, (size_t)net->s.outputs * net->features);
+    *(gradient ? &net->fc_db : &net->fc_b) = spot_net_deal(from, &at, (size_t)net->s.outputs);
     return at;
 }
 
