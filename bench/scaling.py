@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""bench/scaling.py SPOTTER FOLDER [--series NAME,..] [--most 100000] [--beside 0] [--append MACHINE]: time and memory over sizes.
+"""bench/scaling.py SPOTTER FOLDER [--series NAME,..] [--most 100000] [--beside 0] [--append MACHINE]: time and memory.
 
 Each series runs one command on inputs that grow by a factor of ten, up to --most, and prints for each size the seconds by the
 clock, the processor's seconds, the peak memory, and what the program said of both before it began. `exponent` is the slope of
 the processor's seconds between this size and the one before, less the time of the least size: 1 is linear. Inputs are made by
-this script from fixed seeds in FOLDER, which must not exist yet; runs are made there, too. `load` is the machine's beside it. With
---beside N each size is run alone and then beside N programs that compute without end: `beside` is the processor's time there over
-that alone.
+this script from fixed seeds in FOLDER, which must not exist yet; runs are made there, too. With --beside N each size is run
+alone and then beside N programs that compute without end: `beside` is the processor's time there over that alone. `load` is
+the machine's.
 
     rows       discover, rows of 64 numbers in 10 classes
     classes    discover, 30 rows of 64 numbers a class, all classes at once
@@ -107,9 +107,9 @@ class Series:
         if not os.path.exists(place):
             os.makedirs(place)
             with open(place + "/p.yaml", "w") as f:
-                f.write("study: shifts\nplant: {pictures: 2, real: 2, models: 1, train: 64, epochs: 1, classes: 10, truth: 2, shifts: "
-                        f"1, confounded: 0}}\nencoder: {{weights: {CLIP}}}\nshifts: [{{name: green background, shift_caption: a "
-                        "photo on a green background}]\n")
+                f.write("study: shifts\nplant: {pictures: 2, real: 2, models: 1, train: 64, epochs: 1, classes: 10, truth: 2, "
+                        f"shifts: 1, confounded: 0}}\nencoder: {{weights: {CLIP}}}\nshifts: [{{name: green background, "
+                        "shift_caption: a photo on a green background}]\n")
             self.run(place, "shifts", "p.yaml", "--out", "o")
         models = place + "/o/plant/models"
         return f"{models}/{os.listdir(models)[0]}", place + "/o/plant/classes.txt"
@@ -128,8 +128,8 @@ class Series:
         return self.discover(n, 2 * n, n, "--class", "all")
 
     def pictures(self, n):
-        return self.run(self.made(n, lambda place: pictures(place + "/im", n)), "embed", "--model", CLIP, "--images", "im", "--out",
-                        "e.npy")
+        place = self.made(n, lambda place: pictures(place + "/im", n))
+        return self.run(place, "embed", "--model", CLIP, "--images", "im", "--out", "e.npy")
 
     def config(self, n, study, text, make):
         def whole(place):
@@ -153,17 +153,18 @@ class Series:
                 for i, word in enumerate(names):
                     if os.path.exists(f"{place}/{name}/{i:02}"):
                         os.rename(f"{place}/{name}/{i:02}", f"{place}/{name}/{word.replace(' ', '_')}")
-        return self.config(n, "shifts", f"data: {{root: ., base: base, real: real}}\nencoder: {{weights: {CLIP}}}\nmodels: [{{name: a, weights: "
-                           f"{network}, resize: 64, crop: 64}}, {{name: b, weights: {network}, resize: 72, crop: 64}}]\n"
-                           "shifts: [{name: fog, shift_caption: a photo in the fog}]\n", make)
+        return self.config(n, "shifts", f"data: {{root: ., base: base, real: real}}\nencoder: {{weights: {CLIP}}}\nmodels: ["
+                           f"{{name: a, weights: {network}, resize: 64, crop: 64}}, {{name: b, weights: {network}, resize: 72, "
+                           "crop: 64}]\nshifts: [{name: fog, shift_caption: a photo in the fog}]\n", make)
 
     def ground(self, n, targets, models):
         def make(place):
             pictures(place + "/im", targets, 10, 1, place + "/mask")
             pictures(place + "/back", 8, 1, 2)
         listed = ", ".join(f"{{name: m{i}, weights: {self.network()[0]}}}" for i in range(models))
-        return self.config(n, "background", "data: {images: im, masks: mask, backgrounds: back, size: 64}\nsuite: {n: 8}\nmeasure: "
-                           f"{{levels: 3}}\nmodels: [{listed}]\n", make)
+        return self.config(n, "background",
+                           "data: {images: im, masks: mask, backgrounds: back, size: 64}\nsuite: {n: 8}\n"
+                           f"measure: {{levels: 3}}\nmodels: [{listed}]\n", make)
 
     def targets(self, n):
         return self.ground(n, n, 1)
@@ -183,8 +184,9 @@ class Series:
                 with open(f"{place}/objects/{'ab'[i % 2]}/{i:06}.obj", "w") as f:
                     f.write(f"# {i}\n{cube}")
         return self.config(n, "examine", "objects: {catalogue: objects, held_out: 1.0}\nclasses: [{name: a}, {name: b}]\n"
-                           f"render: {{size: 64}}\nmodels: [{{name: m, weights: {self.network()[0]}, classes: outputs.txt}}]\nsearch: {{renders: 60, "
-                           "points: \"10, 60\", seeds: 1, perturbed: 4}\nexaminers: [{method: random}]\n", make)
+                           f"render: {{size: 64}}\nmodels: [{{name: m, weights: {self.network()[0]}, classes: outputs.txt}}]\n"
+                           "search: {renders: 60, points: \"10, 60\", seeds: 1, perturbed: 4}\n"
+                           "examiners: [{method: random}]\n", make)
 
 
 LEAST = {"rows": 1000, "classes": 10, "pairs": 100, "pictures": 100, "based": 100, "targets": 10, "models": 1, "objects": 2}
@@ -230,18 +232,22 @@ def main():
             clock, processor, peak, text = getattr(series, name)(n)
             said = quantity(text, r"(?:this takes about|time    ) +((?:[\d.]+ (?:ms|s|min|h|days)[ ,]*)+)")
             room = quantity(text, r"(?:at most |memory    )([\d.]+ [kMGT]B)")
-            slope = math.log10((processor - first) / (before - first)) if first and before > first and processor > first else None
+            slope = first and before > first and processor > first and math.log10((processor - first) / (before - first))
             case = f"{name}, {n:,}"
             more = beside(asked.beside, lambda: getattr(series, name)(n)[1] / processor) if asked.beside else None
             print(f"{case:<22} {clock:9.2f} s by the clock, {processor:9.2f} s of the processor, {peak / 1e6:8.1f} MB"
                   f"; said {said or math.nan:9.2f} s, {(room or math.nan) / 1e6:8.1f} MB; exponent {slope or math.nan:.2f}"
                   f"{f'; beside {asked.beside} programs {more:.2f}' if more else ''}", flush=True)
             if asked.append:
+                with open("/proc/loadavg") as f:
+                    load = f.read().split()[0]
+                row = {"op": "scaling", "case": case, "value": round(clock, 2), "unit": "s", "processor": round(processor, 2),
+                       "peak_mb": round(peak / 1e6, 1), "said_s": said, "said_mb": room and room / 1e6,
+                       "exponent": round(slope, 2) if slope else None, "beside": more and round(more, 2),
+                       "programs": asked.beside, "machine": asked.append, "load": load, "commit": commit, "numbers": None,
+                       "date": str(datetime.date.today()), "command": "bench/scaling.py"}
                 with open(ROOT + "/bench/results/runs.jsonl", "a") as f:
-                    f.write(json.dumps({"op": "scaling", "case": case, "value": round(clock, 2), "unit": "s", "processor": round(
-                        processor, 2), "peak_mb": round(peak / 1e6, 1), "said_s": said, "said_mb": room and room / 1e6, "exponent":
-                        slope and round(slope, 2), "beside": more and round(more, 2), "programs": asked.beside, "machine": asked.append, "load": " ".join(open("/proc/loadavg").read().split()[:1]),
-                        "commit": commit, "numbers": None, "date": str(datetime.date.today()), "command": "bench/scaling.py"}) + "\n")
+                    f.write(json.dumps(row) + "\n")
             first, before = processor if first is None else first, processor
             shutil.rmtree(f"{series.folder}/{n}")
             n *= 10
