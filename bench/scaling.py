@@ -241,11 +241,13 @@ def main():
             if asked.append:
                 with open("/proc/loadavg") as f:
                     load = f.read().split()[0]
-                row = {"op": "scaling", "case": case, "value": round(clock, 2), "unit": "s", "processor": round(processor, 2),
-                       "peak_mb": round(peak / 1e6, 1), "said_s": said, "said_mb": room and room / 1e6,
-                       "exponent": round(slope, 2) if slope else None, "beside": more and round(more, 2),
-                       "programs": asked.beside, "machine": asked.append, "load": load, "commit": commit, "numbers": None,
-                       "date": str(datetime.date.today()), "command": "bench/scaling.py"}
+                note = f"{processor:.2f} s of the processor, {peak / 1e6:.0f} MB at most"
+                note += (f"; said: {said:.0f} s" if said else "") + (f", {room / 1e6:.0f} MB" if room else "")
+                note += (f"; exponent {slope:.2f}" if slope else "") + (f"; {more:.2f} times the processor's time beside "
+                                                                       f"{asked.beside} programs" if more else "")
+                row = {"op": "scaling", "case": case, "value": round(clock, 2), "unit": "s", "machine": asked.append,
+                       "load": load, "commit": commit, "numbers": None, "date": str(datetime.date.today()),
+                       "command": "bench/scaling.py", "note": note}
                 with open(ROOT + "/bench/results/runs.jsonl", "a") as f:
                     f.write(json.dumps(row) + "\n")
             first, before = processor if first is None else first, processor
