@@ -5,9 +5,10 @@
 
 Run it with the Python of the environment that bench/peers/setup makes. A round times spotter, then the peer; the ratio is
 taken within a round, and the table shows the median ratio with the least and the greatest. Where there are several peers, each
-is timed in each round, and the one of the least median counts. --append writes lines into bench/results/*.jsonl in place of the
-table: into the file that has the case, or else the op; `asked` and `aim` are those of the case's line before, of whatever
-threads. `load` is what the machine says during the rounds, and whether this process goes before all others: with
+is timed in each round, and the one of the least median counts. --append writes lines into bench/results/*.jsonl in place of
+the table: into the file that has the case, or else the op, with ", AVX2" behind the threads where the CPU has no AVX-512;
+`asked` and `aim` are those of the case's line before, of whatever threads. `load` is what the machine says during the rounds,
+and whether this process goes before all others: with
 `chrt -f 5 taskset -c 0 compare.py --threads 1` nothing interrupts either side on a busy machine, and the clock shows the
 processor's time. Pictures: tuxpaint-stamps-default and plasma-workspace-wallpapers.
 (opentsne.py, of 100,000 rows, and background_torch.py print ratios of their own.)
@@ -180,7 +181,10 @@ def short(x, digits=3):
 def line_of(measured, machine, load, newest):
     """A line of bench/results and the name of its file: medians in milliseconds."""
     op, case, peer, threads, mine, other, rest = measured
-    whole, ratio = f"{case}; {threads} thread" + ("s" if threads > 1 else ""), sorted(b / a for a, b in zip(mine, other))
+    with open("/proc/cpuinfo") as file:
+        narrow = "" if " avx512f " in file.read() else ", AVX2"        # another case: other code of both sides runs there
+    whole = f"{case}; {threads} thread" + ("s" if threads > 1 else "") + narrow
+    ratio = sorted(b / a for a, b in zip(mine, other))
     same = [r for (o, c), r in newest.items() if o == op and without_threads(c) == case]
     before = newest.get((op, whole)) or next((r for r in reversed(same) if "asked" in r or "aim" in r), {})
     row = {"op": op, "case": whole, "value": short(1e3 * statistics.median(mine), 4), "unit": "ms", "peer": peer,
