@@ -311,7 +311,7 @@ static double dz_of(const spot_op_densed *p, size_t n, size_t o)
     return p->s.relu && sum_of(p, n, o) <= 0 ? 0 : spot_noise(p->id + DY, n * p->s.out + o, p->precision);
 }
 
-/* By how much of its numbers a sum of n products may be off. */
+/* The error of a sum of n products, as a share of its numbers. */
 static double share_of(const spot_op_densed *p, size_t n)
 {
     return (p->precision == SPOT_TF32 ? 1e-3 : 1e-6) * sqrt((double)n);

@@ -231,7 +231,7 @@ def main():
         while n <= asked.most:
             clock, processor, peak, text = getattr(series, name)(n)
             said = quantity(text, r"(?:this takes about|time    ) +((?:[\d.]+ (?:ms|s|min|h|days)[ ,]*)+)")
-            room = quantity(text, r"(?:at most |memory    )([\d.]+ [kMGT]B)")
+            room = quantity(text, r"(?:at most |memory +|; )([\d.]+ [kMGT]B)")
             slope = first and before > first and processor > first and math.log10((processor - first) / (before - first))
             case = f"{name}, {n:,}"
             more = beside(asked.beside, lambda: getattr(series, name)(n)[1] / processor) if asked.beside else None

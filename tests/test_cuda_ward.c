@@ -58,7 +58,7 @@ static spot_status run_ward(spot_op_run *r, void *problems, int count)
     return SPOT_OK;
 }
 
-/* By products on tensor cores, which otherwise search among many rows only. */
+/* The search by products on tensor cores, which otherwise serves many rows only. */
 static spot_status run_sifted(spot_op_run *r, void *problems, int count)
 {
     spot_status s;

@@ -137,7 +137,7 @@ TEST(words_do_not_depend_on_threads)
     close_wordy(&w);
 }
 
-/* Of several wrong rows or phrases the first is named, by whatever thread it was found. */
+/* The first of several wrong rows or phrases is named, by whatever thread it was found. */
 TEST(the_first_wrong_row_is_named)
 {
     spot_word word[3 * KEPT];

@@ -454,7 +454,7 @@ static void count_warnings(void *user, spot_log_level level, const char *text)
     warned += level == SPOT_LOG_WARN && strstr(text, "convolved otherwise") != NULL;
 }
 
-/* What a run on GPUs convolves with: the first directory decides, and one with other plans is named. */
+/* The first directory decides how a run on GPUs convolves, and one with other plans is named. */
 TEST_WITH(plans_follow, set_up, tear_down)
 {
     const spot_merge_options o = { .partial = true };

@@ -117,6 +117,22 @@ TEST(of_extreme_sizes)
 }
 
 /* Rows that the filter cannot tell apart: many equal rows; all rows beside one that is very far. */
+/* A row in 25 is 1, or -1, and 1/127 of that in all other columns, which bytes to 127 hold and bytes to 63 lose: then only the
+ * bound of the remainder keeps such rows for each other, since others look nearer. Rows and their opposites make the mean 0. */
+TEST(of_remainders)
+{
+    spot_rng r = spot_rng_at(1, SPOT_RNG_BOOTSTRAP, 2, 0);
+
+    for (int i = 0; i < N; i++) {
+        const double u = spot_rng_uniform(&r), wide = 0.25 * u * u;
+        for (int k = 0; k < D; k++) {
+            const double rest = i % 50 < 2 ? 1 / 127.0 + 1e-5 * spot_rng_normal(&r) : wide * spot_rng_normal(&r);
+            x[i * D + k] = i % 2 ? -x[(i - 1) * D + k] : k ? (float)rest : 1;
+        }
+    }
+    agree(D, false);
+}
+
 TEST(of_what_rounding_hides)
 {
     fill(D, 1, 0);

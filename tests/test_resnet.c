@@ -173,7 +173,7 @@ static void checks_file(const char *path)
     loses_like_torchvision("sgd", "sgd_eval", "own.sgd", sgd);
 }
 
-/* Of a narrow net, whose tensors are short and odd, with a head of odd width; as numbers of two bytes, too. */
+/* The tensors of a narrow net are short and odd, and its head has an odd width; also as numbers of two bytes. */
 TEST(tensors_begin_where_pieces_of_an_arena_do)
 {
     for (int arch = 0; arch < 2; arch++) {

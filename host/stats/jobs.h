@@ -7,8 +7,8 @@
 spot_status spot_mixture_check(spot_ctx *c, const spot_mixture_config *cfg);
 spot_status spot_mixture_check_points(spot_ctx *c, uint32_t ec, spot_mat x, int least);
 
-/* As many rows each count for `sets` sets that share n rows in an unknown way: an array has at least one byte per row, so that
- * SPOT_ALIGN more rows make up for the rounding of its pieces, and no set has more than n. */
+/* The rows that each of `sets` sets is counted with where they share n rows in an unknown way: an array has at least one byte
+ * per row, so that SPOT_ALIGN more rows make up for the rounding of its pieces, and no set has more than n. */
 static inline int spot_rows_of_set(int n, int sets)
 {
     return n / sets + SPOT_ALIGN < n ? n / sets + SPOT_ALIGN : n;

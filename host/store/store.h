@@ -39,11 +39,11 @@ spot_status spot_store_open(spot_ctx *c, spot_store *s, const char *dir);
  * syncs it with its subfolders, since who wrote there may have been killed before that. A study opens its folders before it
  * looks for files in them. */
 spot_status spot_store_folder(spot_ctx *c, const spot_store *s, const char *name);
-/* Of a run on a GPU, the folder `plans`, from which c's convolutions take cuDNN's plans from now on (net/conv.h): all processes
- * of the run round alike. Nothing on the CPU. Call it before the first network is opened. */
-spot_status spot_store_plans(spot_ctx *c, const spot_store *s);
 /* Opens it for reading: makes and removes nothing. */
 spot_status spot_store_open_to_read(spot_ctx *c, spot_store *s, const char *dir);
+/* Opens the folder `plans` of a run on a GPU: c's convolutions take cuDNN's plans from it from now on (net/conv.h), so that all
+ * processes of the run round alike. Nothing on the CPU. Call it before the first network is opened. */
+spot_status spot_store_plans(spot_ctx *c, const spot_store *s);
 /* Opens a store that has only the cache, brief. */
 spot_status spot_store_open_cache(spot_ctx *c, spot_store *s, const char *dir);
 

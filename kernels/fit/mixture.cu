@@ -19,7 +19,7 @@ template <int D> static __device__ void advance_fit(state *f, const work *w, con
     if (f->done && !f->ill) f->log_likelihood = expect<D>(f, w, true);
 }
 
-/* Those of `count` fits from number `first` on that have kernel_of(d) == D. */
+/* EM of those fits, of `count` from number `first` on, that have kernel_of(d) == D. */
 template <int D> static __global__ void __launch_bounds__(THREADS) em_kernel(spot_mixture_space m, unsigned first,
                                                                              unsigned count, spot_mixture_config cfg)
 {

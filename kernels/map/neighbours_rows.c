@@ -1,7 +1,7 @@
 /* neighbours_rows.c - see neighbours_rows.h. */
 #include "map/neighbours_rows.h"
 
-#if defined(__AVX512VNNI__) || defined(__AVX2__)
+#ifdef __AVX512VNNI__
 #include <immintrin.h>
 #endif
 #include <math.h>
@@ -21,7 +21,7 @@ enum { FEW = 16, LONGEST = 1 << 15 };  /* fewer features than FEW gain nothing f
  * fits. */
 #ifdef __AVX512VNNI__
 enum { HAS_BYTES = 1, OWN = WHOLE, MIDDLE = 128 };
-#elif defined(__AVX2__)
+#elif SPOT_GEMM_AVX2
 enum { HAS_BYTES = 1, OWN = 63, MIDDLE = 64 };
 #else
 enum { HAS_BYTES = 0, OWN = WHOLE, MIDDLE = 128 };
@@ -97,7 +97,7 @@ static void pack_bytes(const spot_packed_rows *f, int i, double shrink)
     double squares = 0, left = 0, own_left = 0;
     float most = 0, scale, own_scale;
     int sum = 0;
-    bool same = (int)OWN == (int)WHOLE;
+    const bool same = (int)OWN == (int)WHOLE;
 
     for (int k = 0; k < f->d && i < f->n; k++) most = fmaxf(most, fabsf(x[k] - f->mean[k]));
     scale = most / WHOLE, own_scale = most / OWN;
@@ -135,7 +135,7 @@ static void multiply_floats(float (*dot)[PANEL], const spot_packed_rows *f, int 
     }
 }
 
-#if !defined(__AVX512VNNI__) && defined(__AVX2__)
+#if SPOT_GEMM_AVX2
 /* Products of 4 rows from `row` on with 16 columns of the panel from j0 on. */
 static void multiply_part(float (*dot)[PANEL], const spot_packed_rows *f, int row, int panel, int j0)
 {
@@ -200,7 +200,7 @@ static void multiply_bytes(float (*dot)[PANEL], const spot_packed_rows *f, int i
             }
         }
     }
-#elif defined(__AVX2__)
+#elif SPOT_GEMM_AVX2
     for (int r = 0; r < rows; r += 4)
         for (int j0 = 0; j0 < PANEL; j0 += 16) multiply_part(dot + r, f, i0 + r, panel, j0);
 #else

@@ -1,8 +1,8 @@
 /* neighbours_rows.h - the rows of a search for neighbours, packed on the CPU for products of all pairs, as floats or as bytes.
  *
- * CPUs with VNNI or AVX2 take four products of bytes at a time. A row a, less the mean, is s q + u with whole numbers q from
- * -127 to 127; as a row of a tile, with AVX2 from -63 to 63. The products of q are exact, so that ab differs from theirs by at
- * most |u_a| |b| + (|a| + |u_a|) |u_b|. */
+ * CPUs with VNNI, or with AVX2 and no AVX-512, take four products of bytes at a time. A row a, less the mean, is s q + u with
+ * whole numbers q from -127 to 127; as a row of a tile, with AVX2 from -63 to 63. The products of q are exact, so that ab
+ * differs from theirs by at most |u_a| |b| + (|a| + |u_a|) |u_b|. */
 #ifndef SPOTTER_NEIGHBOURS_ROWS_H
 #define SPOTTER_NEIGHBOURS_ROWS_H
 

@@ -6,7 +6,7 @@
 #include "core/cuda.cuh"
 #include "net/linear.h"
 
-/* Of a layer of weights w (out, in), and rows x (rows, in) and dy (rows, out):
+/* The products of a layer with weights w (out, in), and rows x (rows, in) and dy (rows, out):
  *     Y   y = x w' (+ bias), or y += x w' (+ bias)        a is x,  b is w
  *     DX  dx = dy w                                       a is dy, b is w
  *     DW  dw = dy' x                                      a is dy, b is x */

@@ -17,7 +17,7 @@
  * SPOT_NOMEM. The bits do not depend on the number of threads. */
 spot_status spot_terms_find(spot_ctx *c, spot_word *word, int *kept, int most, const spot_conjunctions_problem *p);
 
-/* What a slice with `most` words and a conjunction takes of the memory of the findings. */
+/* Bytes of the findings that a slice with `most` words and a conjunction takes. */
 static inline size_t spot_description_bytes(int most)
 {
     return spot_arena_room((size_t)most * sizeof(spot_word)) + spot_arena_room(sizeof(spot_conjunction));
