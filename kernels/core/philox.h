@@ -14,7 +14,9 @@
 #include "core/hd.h"
 #include "spotter/rng.h"
 
-/* The two headers define functions of the same names. A CUDA toolkit may lack cuRAND's. */
+/* The two headers define functions of the same names. A CUDA toolkit may lack cuRAND's. Philox needs no SSE, for which
+ * Random123 reads the compiler's headers of all vector instructions and of C++ streams: most of the time of a small file. */
+#define R123_USE_SSE 0
 #if !defined(__CUDACC__)
 #include <Random123/philox.h>
 #elif !__has_include(<curand_philox4x32_x.h>)
