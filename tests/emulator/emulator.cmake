@@ -2,11 +2,13 @@
 # emulator's own tests. CUDA is not needed.
 enable_language(CXX)
 
-# x.cu is compiled as C++ through a file of one line, because CMake would hand x.cu itself to nvcc.
+# x.cu is compiled as C++ through a file of one line, because CMake would hand x.cu itself to nvcc. The line names x.cu from
+# kernels or tests on, so that ccache knows the file again in another checkout.
 function(spot_emulated_sources list)
   foreach(file ${ARGN})
     get_filename_component(name ${file} NAME)
-    file(CONFIGURE OUTPUT emulated_${name}.cpp CONTENT "#include \"${file}\"\n")
+    string(REGEX REPLACE "^${CMAKE_SOURCE_DIR}/(kernels|tests)/" "" path ${file})
+    file(CONFIGURE OUTPUT emulated_${name}.cpp CONTENT "#include \"${path}\"\n")
     list(APPEND sources ${CMAKE_BINARY_DIR}/emulated_${name}.cpp)
   endforeach()
   set(${list} ${sources} PARENT_SCOPE)
@@ -28,6 +30,14 @@ function(spot_emulated target)
     $<$<COMPILE_LANGUAGE:C>:${SPOT_C_FLAGS} -Wno-missing-prototypes>)
 endfunction()
 
+# The emulator's header, and those of the standard library in it, take the compiler as long as a small kernel does: they are
+# read once for all kernels of a target. Not where a launcher such as ccache compiles, which would keep no object of them.
+function(spot_emulated_header target)
+  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    target_precompile_headers(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/tests/emulator/cuda_runtime.h>)
+  endif()
+endfunction()
+
 set(SPOT_EMULATOR_SOURCES tests/emulator/emulator.cpp tests/emulator/fibre.cpp tests/emulator/runtime.cpp
   tests/emulator/calls.cpp)
 # Sanitizers look at kernels. The emulator's own code goes without them, because the scheduler took a quarter of
@@ -45,6 +55,7 @@ set_target_properties(emulator PROPERTIES CXX_VISIBILITY_PRESET hidden)
 add_library(spotter_emulated MODULE ${SPOT_EMULATED} $<TARGET_OBJECTS:emulator> tests/emulator/conv_cudnn.cpp
   tests/emulator/linear_cublas.cpp tests/emulator/matmul_cublas.cpp kernels/core/status.c kernels/core/arena.c)
 spot_emulated(spotter_emulated)
+spot_emulated_header(spotter_emulated)
 set_target_properties(spotter_emulated PROPERTIES OUTPUT_NAME spotter_cuda LIBRARY_OUTPUT_DIRECTORY emulator
   C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden)
 target_link_libraries(spotter_emulated PRIVATE OpenMP::OpenMP_C)
@@ -60,6 +71,7 @@ function(spot_watched_kernels target)      # kernels...
 endfunction()
 if(NOT SPOT_SANITIZE)
   spot_watched_kernels(watched_kernels ${SPOT_EMULATED})
+  spot_emulated_header(watched_kernels)
   spot_watched_kernels(watched_faults ${SPOT_FAULTS})
   add_library(emulator_watched OBJECT ${SPOT_EMULATOR_SOURCES} tests/emulator/hooks.cpp tests/emulator/race.cpp
     tests/emulator/traffic.cpp)
