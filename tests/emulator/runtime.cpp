@@ -227,6 +227,7 @@ cudaError_t cudaMalloc(void **p, size_t bytes)
                 : mmap(nullptr, paged, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (pages == MAP_FAILED) return cudaErrorMemoryAllocation;
+    madvise(pages, paged, MADV_HUGEPAGE);            /* a large page is opened and closed in a step */
     unsigned char *start = (unsigned char *)pages + MALLOC_ALIGN;
     memset(start, POISON_BYTE, bytes);
     guard_set(start - GUARD, GUARD);
