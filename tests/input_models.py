@@ -1,9 +1,9 @@
-"""input_models.py make FOLDER | look FOLDER NET OUT WAY: small networks, pictures of many shapes, and what torch says of them
-where pictures enter in another way than by default.
+"""input_models.py FOLDER NET:WAY...: small networks, pictures of many shapes, and what torch says of them where pictures enter
+in another way than by default.
 
-make: resnet.safetensors and vit.safetensors, both of 2 outputs, three.safetensors of 3; net.pt, the ResNet as a module for
-tools/python/examples/protocol.py that has the numbers of NUMBERS inside; photos/c0 and photos/c1.
-look: OUT.e.npy and OUT.z.npy, features and logits by torchvision's transforms. WAY: a row of `ways`."""
+FOLDER gets resnet.safetensors and vit.safetensors, both of 2 outputs, three.safetensors of 3; net.pt, the ResNet as a module
+for tools/python/examples/protocol.py that has the numbers of NUMBERS inside; photos/c0 and photos/c1.
+WAY.e.npy and WAY.z.npy, of a vit vit_WAY, are features and logits by torchvision's transforms. WAY: a row of `ways`."""
 import sys
 from pathlib import Path
 
@@ -96,12 +96,13 @@ def make(folder):
     save(folder / "vit.safetensors", state)
 
 
-def main(what, folder, net="", out="", way=""):
-    if what == "make":
-        return make(Path(folder))
-    feature, logit = look(Path(folder), net, way)
-    np.save(f"{out}.e.npy", feature.float().numpy())
-    np.save(f"{out}.z.npy", logit.float().numpy())
+def main(folder, *looks):
+    make(Path(folder))
+    for net, way in (words.split(":") for words in looks):
+        out = f"{folder}/vit_{way}" if net == "vit" else f"{folder}/{way}"
+        feature, logit = look(Path(folder), net, way)
+        np.save(f"{out}.e.npy", feature.float().numpy())
+        np.save(f"{out}.z.npy", logit.float().numpy())
 
 
 if __name__ == "__main__":

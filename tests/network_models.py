@@ -1,5 +1,6 @@
-"""network_models.py FOLDER NAME: a ResNet as its user has it, with random weights and random running statistics: NAME.pt, the
-module as torch.save writes it, and NAME.safetensors, its tensors with that user's names and types. NAME: a row of `cases`."""
+"""network_models.py FOLDER: for each line NAME of stdin a ResNet as its user has it, with random weights and random running
+statistics: NAME.pt, the module as torch.save writes it, and NAME.safetensors, its tensors with that user's names and types.
+NAME: a row of `cases`. It is said again when its files are there. PyTorch takes longer to start than to write a network."""
 import json
 import sys
 
@@ -7,7 +8,6 @@ import torch
 from torchvision.models import resnet
 from torchvision.models.resnet import BasicBlock, Bottleneck, ResNet
 
-torch.manual_seed(5)
 KINDS = {torch.float32: "F32", torch.float64: "F64", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64"}
 
 
@@ -96,6 +96,7 @@ cases = {
 
 
 def main(folder, name):
+    torch.manual_seed(5)
     make, write = cases[name]
     net = unsettle(make())
     if name in ("half", "bfloat"):                 # the numbers that the file keeps
@@ -107,4 +108,6 @@ def main(folder, name):
 if __name__ == "__main__":
     import network_models                          # so that torch.load finds Tuned there
 
-    network_models.main(*sys.argv[1:3])
+    for line in sys.stdin:
+        network_models.main(sys.argv[1], line.strip())
+        print(line.strip(), flush=True)

@@ -94,7 +94,7 @@ diff -r "$data/png" "$dir/again/png" && cmp "$data/index.csv" "$dir/again/index.
 PATH=$dir/bin:$PATH $tool fetch "$data" >/dev/null 2>&1 && [ "$(wc -l < "$dir/calls")" = 1 ] || fail "fetch does all anew"
 
 # The network: packages that are held out are no source of names; training in two goes is training in one.
-/usr/bin/python3 -c 'import torch, torchvision' 2>/dev/null || { echo "no PyTorch: base is not tested"; exit 0; }
+PYTHON=/usr/bin/python3 python_with torch torchvision >/dev/null || { echo "no PyTorch: base is not tested"; exit 0; }
 export OMP_NUM_THREADS=1
 set +e                                     # from here on failures are counted, as `ends` does
 options=(--hold suru-icon-theme --least 1 --width 16)

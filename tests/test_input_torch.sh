@@ -4,14 +4,10 @@
 # values mixes nothing (embed, shifts, examine, background); what cannot be is refused. 77: no torchvision. ctest: timeout 600
 set -u
 . "$(dirname "$0")/lib.sh"
-python=${PYTHON:-/usr/bin/python3}
-"$python" -c 'import numpy, PIL, torch, torchvision' 2>/dev/null || { echo "no torchvision: skipped"; exit 77; }
+need_packages numpy PIL torch torchvision
 source=$(realpath ..)
 export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 PYTHONPATH=$tests SPOTTER_PYTHON=$python
-"$python" input_models.py make "$dir" || fail "no networks"
-look() { "$python" input_models.py look "$dir" "$1" "$dir/$2" "$3" || fail "torch did not look"; }
-for way in own cropped squeezed; do look resnet $way $way; done
-for way in vit_own squeezed tight; do look vit vit_$way $way; done
+"$python" input_models.py "$dir" resnet:{own,cropped,squeezed} vit:{vit_own,squeezed,tight} || fail "no networks"
 numbers=(--mean 0.4,0.5,0.7 --std 0.2,0.35,0.6 --scale 127.5)
 cropped=(--resize 80 --crop 64 --interpolation bicubic --pillow 12 "${numbers[@]}")
 squeezed=(--size 64 --interpolation bilinear --pillow 12 --mean 0 --std 1)

@@ -5,8 +5,9 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 need_packages torch torchvision
 export OMP_NUM_THREADS=1 PYTHONPATH=$PWD
+coproc MODELS { exec "$python" network_models.py "$dir"; }
 while read -r model side want; do
-    "$python" network_models.py "$dir" "$model"
+    echo "$model" >&"${MODELS[1]}" && read -r -u "${MODELS[0]}" _ || fail "$model: no network"
     "$build/test_predictor" "$dir/$model.safetensors" \
         "$python ../tools/python/examples/protocol.py '$dir/$model.pt'" "$side" > "$dir/said"
     [ "$(cut -d' ' -f1 "$dir/said" | paste -sd' ')" = "$want" ] || { echo "$model: $(cat "$dir/said"), not $want"; exit 1; }

@@ -3,7 +3,7 @@
 # those of a forward pass in PyTorch (vit_models.py); another side than its own is refused. 77: no torch. ctest: timeout 300
 set -u
 . "$(dirname "$0")/lib.sh"
-/usr/bin/python3 -c 'import numpy, PIL, torch' 2>/dev/null || { echo "no torch: skipped"; exit 77; }
+PYTHON=/usr/bin/python3 need_packages numpy PIL torch
 /usr/bin/python3 examine_world.py "$dir/meshes" 2 || fail "no world"
 export OMP_NUM_THREADS=1
 cd "$dir" || exit 1

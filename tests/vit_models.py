@@ -1,6 +1,6 @@
-"""vit_models.py FOLDER NAME: a vision transformer with random weights by timm's or DINOv2's names, NAME.safetensors, pictures
-for it, NAME.rgb, and its features and logits, NAME.want, by a forward pass that is written here in plain PyTorch. Prints the
-side of its pictures, numbers of a feature, and outputs."""
+"""vit_models.py FOLDER: for each line NAME of stdin a vision transformer with random weights by timm's or DINOv2's names,
+NAME.safetensors, pictures for it, NAME.rgb, and its features and logits, NAME.want, by a forward pass that is written here in
+plain PyTorch. The answer to NAME: the side of its pictures, numbers of a feature, outputs and heads."""
 import math
 import sys
 
@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from network_models import cast, put, save
 
 PICTURES = 5
-torch.manual_seed(7)
+torch.manual_seed(7)                    # for those who import this
 
 # width, heads, blocks, patch, patches a side, registers, rows of pos_embed before the patches, layer scale, outputs, and what
 # its user's file makes of the state
@@ -118,8 +118,10 @@ def main(folder, name):
         f.write(rgb.numpy().tobytes())
     with open(f"{folder}/{name}.want", "wb") as f:
         f.write(feature.float().numpy().tobytes() + logit.float().numpy().tobytes())
-    print(side, feature.shape[1], outputs, heads)
+    print(side, feature.shape[1], outputs, heads, flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    for line in sys.stdin:
+        torch.manual_seed(7)
+        main(sys.argv[1], line.strip())
