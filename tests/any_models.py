@@ -1,8 +1,8 @@
-"""any_models.py make FOLDER SEED | look NET FOLDER: small networks in the forms that --model takes, and torch's own numbers.
+"""any_models.py FOLDER SEED [NET...]: small networks in the forms that --model takes, and torch's own numbers.
 
-make: net.ts, where this torch can net.pt2 and net.onnx, and weights.pt of torchvision's mobilenet_v3_small, all with 3 outputs.
-look: e.npy and z.npy, the input of the last linear layer and the logits for the pictures below FOLDER/photos, of 64 pixels a
-side, by NET, "net" or "mobilenet"."""
+FOLDER gets net.ts, where this torch can net.pt2 and net.onnx, and weights.pt of torchvision's mobilenet_v3_small, all with 3
+outputs; for each NET, "net" or "mobilenet", NET.e.npy and NET.z.npy, the input of the last linear layer and the logits for the
+pictures below FOLDER/photos, of 64 pixels a side."""
 import sys
 import warnings
 from pathlib import Path
@@ -59,12 +59,11 @@ def look(name, folder):
     mean, std = (torch.tensor(v).view(3, 1, 1) for v in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
     with torch.no_grad():
         logits = net.eval()((torch.from_numpy(rgb).permute(0, 3, 1, 2).float() / 255 - mean) / std)
-    np.save(folder / "e.npy", seen[0].numpy())
-    np.save(folder / "z.npy", logits.numpy())
+    np.save(folder / f"{name}.e.npy", seen[0].numpy())
+    np.save(folder / f"{name}.z.npy", logits.numpy())
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "make":
-        make(Path(sys.argv[2]), int(sys.argv[3]))
-    else:
-        look(sys.argv[2], Path(sys.argv[3]))
+    make(Path(sys.argv[1]), int(sys.argv[2]))
+    for net in sys.argv[3:]:
+        look(net, Path(sys.argv[1]))

@@ -9,16 +9,16 @@ need_packages numpy PIL torch torchvision
 onnx=${ONNX_PYTHON:-$(python_with onnx onnxruntime)}
 package=$(realpath ../tools/python)
 export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1
-"$python" any_models.py make "$dir" 1 || fail "no networks"
+"$python" any_models.py "$dir" 1 net mobilenet || fail "no networks"
 /usr/bin/python3 examine_world.py "$dir/meshes" 2 || fail "no world"
 cd "$dir" || exit 1
 echo 'raise SystemExit("loaded from the current directory")' | tee torch.py numpy.py spotter.py >runpy.py
 size=(--resize 64 --crop 64)
 
-# near FILE: rows within 1e-4 of torch's, relative to the largest.
+# near FILE [NET]: rows within 1e-4 of torch's, relative to the largest.
 near()
 {
-    (cd / && /usr/bin/python3 - "$dir/$1" "$dir/e.npy" <<'END'
+    (cd / && /usr/bin/python3 - "$dir/$1" "$dir/${2:-net}.e.npy" <<'END'
 import sys, numpy as np
 a, b = map(np.load, sys.argv[1:])
 sys.exit(a.shape != b.shape or not np.abs(a - b).max() <= 1e-4 * np.abs(b).max())
@@ -27,7 +27,6 @@ END
 }
 
 # --- Every form, in embed.
-(cd "$tests" && "$python" any_models.py look net "$dir") || fail "torch did not look"
 forms=(net.ts)
 [ ! -e net.pt2 ] || forms+=(net.pt2)
 if [ -e net.onnx ] && [ -n "$onnx" ]; then forms+=(net.onnx)
@@ -44,9 +43,8 @@ near predicted.npy
 SPOT_PREDICTOR_DIR=/nowhere PYTHONPATH=$package SPOTTER_LIBRARY=$build/libspotter.so \
     run 0 "" embed --model ./net.ts --images photos "${size[@]}" --out installed.npy
 near installed.npy
-(cd "$tests" && "$python" any_models.py look mobilenet "$dir") || fail "torch did not look"
 run 0 "" embed --model torchvision:mobilenet_v3_small:weights.pt --images photos "${size[@]}" --out mobile.npy
-near mobile.npy
+near mobile.npy mobilenet
 
 # --- What cannot be opened says so.
 run 3 "cannot be read as weights alone, without code" embed --model torchvision:mobilenet_v3_small:pickle.pt --images photos \
@@ -58,10 +56,9 @@ SPOTTER_PYTHON=/nowhere/python3 run 3 "/nowhere/python3" embed --model net.ts --
 run 2 "--model and --predict both name the model" embed --model net.ts --predict x --images photos --out x.npy
 
 # --- discover: the same rows from a file and from a program as from arrays.
-(cd "$tests" && "$python" any_models.py look net "$dir") || fail "torch did not look"
 (cd / && /usr/bin/python3 -c "
 import numpy as np
-z = np.load('$dir/z.npy').astype(float)
+z = np.load('$dir/net.z.npy').astype(float)
 p = np.exp(z - z.max(1, keepdims=True))
 np.save('$dir/p.npy', (p / p.sum(1, keepdims=True)).astype('f4'))
 np.save('$dir/y.npy', np.arange(72) // 24)")
@@ -93,7 +90,7 @@ run 0 "" shifts shifts.yaml --out shifted
 (cd / && /usr/bin/python3 - "$dir" <<'END'
 import csv, sys, numpy as np
 d = sys.argv[1]
-right = (np.load(f"{d}/z.npy").argmax(1) == np.load(f"{d}/y.npy")).mean()
+right = (np.load(f"{d}/net.z.npy").argmax(1) == np.load(f"{d}/y.npy")).mean()
 rows = [r for r in csv.DictReader(open(f"{d}/shifted/shifts.csv")) if r["shift"] == "snow" and r["set"] == "all"]
 sys.exit(len(rows) != 2 or any(abs(float(r["shift_accuracy"]) - right) > 1e-12 for r in rows))
 END
@@ -104,6 +101,6 @@ examine=(examine --objects meshes --renders 60 --size 32 --model net.ts --out e)
 printf 'box\ncylinder\npyramid\n' >outputs.txt
 run 0 "" "${examine[@]}"
 run 0 "nothing to do" "${examine[@]}"
-(cd "$tests" && "$python" any_models.py make "$dir" 2) || fail "no second network"
+(cd "$tests" && "$python" any_models.py "$dir" 2) || fail "no second network"
 run 0 "the program's answers differ" "${examine[@]}"
 [ $failed = 0 ] || { echo "$failed failures"; exit 1; }

@@ -150,7 +150,7 @@ run 0 "" "${background[@]}" --std 3
 ! cmp -s behind/models.csv first.csv || fail "background: another std has the old numbers"
 
 # --- The package's predictor has the same options, and gets them.
-"$python" "$source/tests/any_models.py" make "$dir" 1
+"$python" "$source/tests/any_models.py" "$dir" 1
 run 0 "pixels / 127.5, less 0.4,0.5,0.7, by 0.2,0.35,0.6" "${embed[@]}" net.ts "${cropped[@]}" --out f.npy
 run 0 "pixels / 127.5, less 0.4,0.5,0.7, by 0.2,0.35,0.6" "${embed[@]}" resnet.safetensors "${cropped[@]}" --out g.npy
 run 0 "" embed --predict "$python $source/tools/python/spotter/predictor.py net.ts ${numbers[*]}" --images photos --resize 80 \
