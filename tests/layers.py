@@ -125,17 +125,18 @@ def upward_symbols(order, uses, defines):
             if name in defines and not any(order.allows(user, owner) for owner in defines[name])]
 
 
+def included(file, name, known):
+    """The path of what a file includes by this name; the name itself where it is none of ours."""
+    paths = (os.path.normpath(os.path.join(d, name)) for d in (os.path.dirname(file), "include", "kernels", "host", "bench"))
+    return next((path for path in paths if path in known), name)
+
+
 def includes(root, file, known):
     with open(os.path.join(root, file)) as f:
         for name in re.findall(r'^ *# *include +"([^"]+)"', f.read(), re.M):
-            for folder in (os.path.dirname(file), "include", "kernels", "host", "bench"):
-                path = os.path.normpath(os.path.join(folder, name))
-                if path in known:
-                    yield path
-                    break
-            else:
-                if "/" in name:
-                    yield name
+            path = included(file, name, known)
+            if path in known or "/" in name:
+                yield path
 
 
 def upward_includes(order, root):
@@ -222,12 +223,23 @@ def repeated_files(root):
     return [f"{name} is there {n} times" for name, n in sorted(count.items()) if n > 1]
 
 
-def headers_that_fail(root, build):
+def begun_with(root, made):
+    """The headers that a C file with an object includes before it says anything else: they compile alone."""
+    known, found = set(sources(root)), set()
+    for file in (f for f in made if f.endswith(".c")):
+        with open(os.path.join(root, file)) as f:
+            first = re.match(r'\s*#include "([^"]+)"', re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S))
+        found |= {included(file, first[1], known)} if first else set()
+    return found
+
+
+def headers_that_fail(root, build, made):
     """Every header alone, and all of them in one file. Those of device code need nvcc and are left out."""
     command = next(c for c in commands(build) if c["file"].endswith("/kernels/open.c"))["command"]
     kept = ("-I", "-isystem", "-D", "-std", "-f", "-m", "-W", "/usr/include")
     flags = [w for w in shlex.split(command) if w.startswith(kept)]
     headers = [f for f in sources(root) if f.endswith(".h")]
+    unknown = sorted(set(headers) - begun_with(root, made))
     compiler = os.environ.get("CC", "cc")
 
     def fails(names):
@@ -239,14 +251,15 @@ def headers_that_fail(root, build):
                                  capture_output=True, text=True)
         return run.stderr.strip().splitlines()[:3] if run.returncode else []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        alone = zip(headers, pool.map(lambda h: fails([h]), headers))
+        alone = zip(unknown, pool.map(lambda h: fails([h]), unknown))
     return [f"{h} alone: {' '.join(said)}" for h, said in alone if said] + [f"all headers together: {' '.join(said)}"
                                                                           for said in [fails(headers)] if said]
 
 
 def main():
     build, order = os.path.abspath(sys.argv[1]), Order(ORDER)
-    uses, defines = symbols(objects(ROOT, build))
+    made = objects(ROOT, build)
+    uses, defines = symbols(made)
     add_inline(ROOT, uses, defines)
     rings = circles(uses, defines)
     by_symbols, by_includes = upward_symbols(order, uses, defines), upward_includes(order, ROOT)
@@ -257,7 +270,7 @@ def main():
         "in a circle of #include": header_circles(ROOT),
         "declared twice": second_meanings(ROOT),
         "a file name exists once": repeated_files(ROOT),
-        "does not compile": headers_that_fail(ROOT, build),
+        "does not compile": headers_that_fail(ROOT, build, made),
     }
     for what, lines in found.items():
         for line in lines:
