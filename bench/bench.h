@@ -40,7 +40,7 @@ typedef struct {
 
 #define SPOT_BENCHES(X) X(ceiling) X(raster) X(mesh) X(resize) X(blend) X(backdrop) X(photo) X(jpeg) X(conv) X(norm) X(tail) \
     X(alexnet) X(model) X(pairs) X(embed) X(mixture) X(domino) X(spotlight) X(barlow) X(forest) X(george) X(look) X(bpe) \
-    X(linear) X(attention) X(tokens) X(clip) X(itemsets) X(rbf) X(background) X(lstm) X(examiner) X(gaussian) X(newer)
+    X(linear) X(attention) X(tokens) X(clip) X(itemsets) X(rbf) X(background) X(lstm) X(examiner) X(gaussian) X(newer) X(proof)
 
 #define X(name) extern const spot_bench_row spot_bench_##name[];
 SPOT_BENCHES(X)

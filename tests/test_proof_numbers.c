@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "checks.h"
-#include "discover/proof/judge.h"
+#include "discover/proof/proof_draws.h"
 #include "stats/statistics.h"
 #include "spotter/rng.h"
 
@@ -115,6 +115,53 @@ TEST(corrected_p_is_that_of_all_sets_of_wrong_rows)
     for (int strata = 1; strata <= 2; strata++)
         for (int w = 0; w < LEN(wrong); w++)
             for (int b = 0; b < LEN(backed); b++) check_all_sets(strata, wrong[w], backed[b]);
+}
+
+/* ---- what a draw counts ---- */
+
+enum { ROWS = 700, DRAWN = 517, TESTS = 600, WORDS = (ROWS + 63) / 64 };
+
+/* All rows are in one part and one class; test t judges a share of them, from none to nearly all. More tests and rows than fit
+ * into a block of either, and rows that eight do not divide. */
+TEST(a_draw_counts_the_judged_rows_among_the_drawn)
+{
+    static spot_judged piece[TESTS];
+    static uint64_t judged[TESTS][WORDS];
+    static int row[ROWS];
+    spot_ctx c = check_ctx(1);
+    spot_subject s = { .n = ROWS };
+    spot_stratum tally[2] = { { 0 }, { .rows = ROWS, .group = DRAWN } };
+    spot_proved k = { .n = ROWS, .row = row, .words = WORDS, .members = { 0, ROWS }, .member = { NULL, row },
+                      .tally = { tally, tally + 1 }, .strata = 1 };
+    spot_proving j = { .c = &c, .s = &s, .classes = 1, .cls = &k, .pieces = TESTS, .piece = piece };
+    spot_draws f = { .j = &j, .part = 1 };
+    spot_rng r = spot_rng_at(5, SPOT_RNG_TESTS, 0, 0);
+    spot_arena counted = spot_arena_counting(), a;
+
+    for (int i = 0; i < ROWS; i++) row[i] = i;
+    for (int t = 0; t < TESTS; t++) {
+        piece[t] = (spot_judged){ .judged = judged[t] };
+        for (int i = 0; i < ROWS; i++) {
+            if ((int)spot_rng_below(&r, TESTS) >= t) continue;
+            judged[t][i / 64] |= (uint64_t)1 << i % 64;
+            piece[t].said.judged++;
+        }
+    }
+    CHECK_OK(&c, spot_draws_take(&c, &counted, &f));
+    CHECK_OK(&c, spot_arena_open(&c, &a, counted.peak));
+    CHECK_OK(&c, spot_draws_take(&c, &a, &f));
+    spot_draws_open(&c, &f);
+    for (int draw = 0; draw < 3; draw++) {
+        const int *hits = spot_draw(&f, draw, 0);
+        uint64_t wrong[WORDS] = { 0 };
+        for (int i = 0; i < DRAWN; i++) wrong[f.row[i] / 64] |= (uint64_t)1 << f.row[i] % 64;
+        for (int t = 0; t < TESTS; t++) {
+            int n = 0;
+            for (int w = 0; w < WORDS; w++) n += __builtin_popcountll(wrong[w] & f.test[t].g->judged[w]);
+            assert_int_equal(hits[t], n);
+        }
+    }
+    spot_arena_close(&a);
 }
 
 /* ---- weights ---- */

@@ -125,8 +125,9 @@ size_t spot_proof_correct_bytes(const spot_ctx *c, const spot_subject *s, const 
         const size_t rows = (size_t)candidates[i].n, sums = grouped && candidates[i].cls < 0;
         const size_t numbers = (grouped ? rows : (size_t)candidates[i].wrong) + 1 + sums * SPOT_SUM_BINS;
         bytes += tests * (sizeof(spot_slice_test) + 16 + numbers * number + threads * sizeof(int)
-                          + sums * (size_t)s->groups * sizeof(spot_group_sum)) + rows * (grouped ? 48 : 4) + 8 * SPOT_ALIGN;
+                          + sums * (size_t)s->groups * sizeof(spot_group_sum)) + rows * (grouped ? 48 : 4) + 8 * SPOT_ALIGN
+                 + rows * ((tests + 63) / 64) * sizeof(uint64_t);
         largest = rows > largest ? rows : largest;
     }
-    return bytes + largest * (3 * sizeof(double) + threads * (2 * sizeof(int) + 1));
+    return bytes + largest * (3 * sizeof(double) + threads * (3 * sizeof(int) + 1));
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/philox.h"
+
 #define UNIT 1048576.0                 /* of a wrong row in a sum: sums are whole numbers, and equal ones are equal */
 
 static const spot_proved *class_of(const spot_draws *f, const spot_judged *g) { return &f->j->cls[g->class_place]; }
@@ -43,8 +45,38 @@ static spot_status take_units(spot_ctx *c, spot_arena *a, spot_draws *f)
         f->most = (size_t)rows > f->most ? (size_t)rows : f->most;
     }
     SPOT_TRY(SPOT_TAKE(c, a, f->donor, threads * f->most));
-    SPOT_TRY(SPOT_TAKE(c, a, f->exchanged, threads * f->most));
     return SPOT_TAKE(c, a, f->sign, threads * (groups / 32 + 1));
+}
+
+/* The most wrong rows that a draw has in a class: with groups, those of all units. */
+static size_t drawn_of(const spot_draws *f, int class_place)
+{
+    const spot_proved *k = &f->j->cls[class_place];
+    size_t wrong = 0;
+
+    if (f->j->seen) return (size_t)k->members[f->part];
+    for (int h = 0; h < k->strata; h++) wrong += (size_t)k->tally[f->part][h].group;
+    return wrong;
+}
+
+static spot_status take_marks(spot_ctx *c, spot_arena *a, spot_draws *f)
+{
+    const size_t classes = (size_t)f->j->classes;
+
+    SPOT_TRY(SPOT_TAKE(c, a, f->mark, classes));
+    SPOT_TRY(SPOT_TAKE(c, a, f->columns, classes));
+    for (size_t k = 0; k < classes; k++) {
+        size_t tests = 0, bits;
+        uint64_t *mark;
+        for (int i = 0; i < f->j->pieces; i++)
+            tests += is_in(f, &f->j->piece[i]) && f->j->piece[i].class_place == (int)k;
+        bits = (tests + 63) / 64 * (size_t)f->j->cls[k].n;
+        SPOT_TRY(SPOT_TAKE(c, a, mark, bits));
+        if (a->counting) continue;
+        f->mark[k] = memset(mark, 0, bits * sizeof *mark);
+        f->columns[k] = (int)((tests + 63) / 64);
+    }
+    return SPOT_OK;
 }
 
 spot_status spot_draws_take(spot_ctx *c, spot_arena *a, spot_draws *f)
@@ -52,7 +84,7 @@ spot_status spot_draws_take(spot_ctx *c, spot_arena *a, spot_draws *f)
     const size_t classes = (size_t)f->j->classes, threads = (size_t)c->threads;
     size_t tails = 0, largest = 0, rows = 0, sums = 0;
 
-    f->n = 0, f->words = 1, f->most = 1;
+    f->n = 0, f->words = 1, f->most = 1, f->drawn = 0;
     for (int i = 0; i < f->j->pieces; i++) {
         const spot_judged *g = &f->j->piece[i];
         if (!is_in(f, g)) continue;
@@ -64,6 +96,7 @@ spot_status spot_draws_take(spot_ctx *c, spot_arena *a, spot_draws *f)
     for (size_t k = 0; k < classes; k++) {
         rows += (size_t)f->j->cls[k].members[f->part];
         f->words = f->j->cls[k].words > f->words ? f->j->cls[k].words : f->words;
+        f->drawn = drawn_of(f, (int)k) > f->drawn ? drawn_of(f, (int)k) : f->drawn;
     }
     SPOT_TRY(SPOT_TAKE(c, a, f->test, f->n));
     SPOT_TRY(SPOT_TAKE(c, a, f->by_class, f->n));
@@ -76,8 +109,10 @@ spot_status spot_draws_take(spot_ctx *c, spot_arena *a, spot_draws *f)
     SPOT_TRY(SPOT_TAKE(c, a, f->exacts, f->j->seen ? tails : 0));
     SPOT_TRY(SPOT_TAKE(c, a, f->count, f->j->seen ? tails : 0));
     SPOT_TRY(take_units(c, a, f));
+    SPOT_TRY(take_marks(c, a, f));
     SPOT_TRY(SPOT_TAKE(c, a, f->wrong, threads * f->words));
-    SPOT_TRY(SPOT_TAKE(c, a, f->whole, f->j->across ? threads * f->words : 0));
+    SPOT_TRY(SPOT_TAKE(c, a, f->row, threads * f->drawn));
+    SPOT_TRY(SPOT_TAKE(c, a, f->whole, f->j->across ? threads * f->drawn : 0));
     return SPOT_TAKE(c, a, f->hits, threads * (size_t)f->n);
 }
 
@@ -93,6 +128,23 @@ static void sort_tests(spot_draws *f)
             if (f->test[t].g->class_place == k) f->by_class[tests++] = t;
     }
     f->first[f->j->classes] = tests;
+}
+
+/* Where the tests of a class are in another order, the marks are made anew. */
+static void mark_rows(spot_draws *f, int class_place)
+{
+    const spot_proved *k = &f->j->cls[class_place];
+    const size_t columns = (size_t)f->columns[class_place];
+    uint64_t *mark = f->mark[class_place];
+
+    memset(mark, 0, columns * (size_t)k->n * sizeof *mark);
+    for (int i = f->first[class_place], b = 0; i < f->first[class_place + 1]; i++, b++) {
+        const uint64_t *judged = f->test[f->by_class[i]].g->judged;
+        for (int e = 0; e < k->members[f->part]; e++) {
+            const size_t at = (size_t)k->member[f->part][e];
+            mark[at * columns + (size_t)b / 64] |= (uint64_t)spot_has_bit(judged, (int)at) << b % 64;
+        }
+    }
 }
 
 static bool is_drawn_with_class(const spot_draws *f, const spot_proved *k, int stratum)
@@ -144,34 +196,26 @@ static void sort_rows(spot_draws *f)
 
 /* ---- draws ---- */
 
-/* Draws as many wrong rows as each stratum has (Floyd's sample). whole: gets them too, as rows of the subject; NULL: none. */
-static void draw_errors(const spot_draws *f, int class_place, spot_rng *r, uint64_t *wrong, uint64_t *whole)
+/* Draws as many wrong rows as each stratum has (Floyd's sample). taken: scratch, a bit a row. Returns the rows in list. */
+static int draw_errors(const spot_draws *f, int class_place, spot_rng *r, uint64_t *taken, int *list)
 {
     const spot_proved *k = &f->j->cls[class_place];
     const int *row = f->order + f->start[class_place];
+    int n = 0;
 
     for (int h = 0; h < k->strata; h++) {
         const spot_stratum *t = &k->tally[f->part][h];
         if (is_drawn_with_class(f, k, h)) continue;
+        memset(taken, 0, (size_t)(t->rows + 63) / 64 * sizeof *taken);
         for (int i = t->rows - t->group; i < t->rows; i++) {
-            int at = row[spot_rng_below(r, (uint32_t)i + 1)];
-            if (spot_has_bit(wrong, at)) at = row[i];
-            set_bit(wrong, at);
-            if (whole) set_bit(whole, k->row[at]);
+            uint32_t place = spot_philox_below(r, (uint32_t)i + 1);
+            if (taken[place / 64] >> place % 64 & 1) place = (uint32_t)i;
+            taken[place / 64] |= (uint64_t)1 << place % 64;
+            list[n++] = row[place];
         }
         row += t->rows;
     }
-}
-
-static void exchange_errors(const spot_draws *f, int class_place, spot_rng *r, int thread, uint64_t *wrong, uint64_t *whole)
-{
-    int *row = f->exchanged + (size_t)thread * f->most;
-    const int n = spot_units_draw(&f->units[class_place], r, f->donor + (size_t)thread * f->most, row);
-
-    for (int i = 0; i < n; i++) {
-        set_bit(wrong, row[i]);
-        if (whole) set_bit(whole, f->j->cls[class_place].row[row[i]]);
-    }
+    return n;
 }
 
 /* The number of a sum, between -span and span. */
@@ -200,31 +244,98 @@ static bool draws_whole(const spot_draws *f)
     return f->j->across && f->first[last] < f->first[last + 1] && !(f->j->seen && f->signs[last]);
 }
 
+/* Adds b and c to the bits of *sum; returns what is carried. */
+static inline uint64_t add_bits(uint64_t *sum, uint64_t b, uint64_t c)
+{
+    const uint64_t a = *sum, both = a ^ b;
+
+    *sum = both ^ c;
+    return (a & b) | (both & c);
+}
+
+/* Sums of bits, bit by bit: bit i of plane[p] is worth 2^p in the sum of bit i of all words. */
+enum { PLANES = 32, EIGHT = 3, BLOCK = 256, WIDE = 8 };
+
+static inline void add_to_planes(uint64_t *plane, uint64_t carried)
+{
+    for (; carried; plane++) {
+        const uint64_t next = *plane & carried;
+        *plane ^= carried;
+        carried = next;
+    }
+}
+
+/* Column `mark` of n rows, of which one has `columns`: eight rows take seven additions, whose last carries. */
+static void add_rows(uint64_t *plane, const uint64_t *mark, size_t columns, const int *row, int n)
+{
+    uint64_t ones = plane[0], twos = plane[1], fours = plane[2];
+    int i = 0;
+
+    for (; i + 8 <= n; i += 8) {
+        uint64_t m[8], two[4], four[2];
+        for (int e = 0; e < 8; e++) m[e] = mark[(size_t)row[i + e] * columns];
+        for (int e = 0; e < 4; e++) two[e] = add_bits(&ones, m[2 * e], m[2 * e + 1]);
+        for (int e = 0; e < 2; e++) four[e] = add_bits(&twos, two[2 * e], two[2 * e + 1]);
+        add_to_planes(plane + EIGHT, add_bits(&fours, four[0], four[1]));
+    }
+    plane[0] = ones, plane[1] = twos, plane[2] = fours;
+    for (; i < n; i++) add_to_planes(plane, mark[(size_t)row[i] * columns]);
+}
+
+/* hits of the class's tests: how many of these rows each judges. Rows block by block, so that a block stays in the cache from
+ * column to column. */
+static void count_rows(const spot_draws *f, int class_place, const int *row, int n, int *hits)
+{
+    const int tests = f->first[class_place + 1] - f->first[class_place], columns = f->columns[class_place];
+    const int *number = f->by_class + f->first[class_place];
+
+    for (int first = 0; first < columns; first += WIDE) {
+        const int last = first + WIDE < columns ? first + WIDE : columns;
+        uint64_t plane[WIDE][PLANES] = { { 0 } };
+        for (int i = 0; i < n; i += BLOCK)
+            for (int w = first; w < last; w++)
+                add_rows(plane[w - first], f->mark[class_place] + w, (size_t)columns, row + i, n - i < BLOCK ? n - i : BLOCK);
+        for (int t = 64 * first; t < tests && t < 64 * last; t++) {
+            const uint64_t *bits = plane[t / 64 - first];
+            int sum = 0;
+            for (int p = 0; n >> p; p++) sum += (int)(bits[p] >> t % 64 & 1) << p;
+            hits[number[t]] = sum;
+        }
+    }
+}
+
+static int drop_single(const spot_draws *f, int class_place, int *row, int n)
+{
+    int kept = 0;
+
+    for (int i = 0; i < n; i++)
+        if (!spot_has_bit(f->single[class_place], row[i])) row[kept++] = row[i];
+    return kept;
+}
+
 const int *spot_draw(const spot_draws *f, int number, int thread)
 {
     spot_rng r = spot_rng_at(f->j->p.seed, SPOT_RNG_TESTS, (uint32_t)f->part, (uint32_t)number);
-    uint64_t *whole = draws_whole(f) ? f->whole + (size_t)thread * f->words : NULL;
-    int *hits = f->hits + (size_t)thread * (size_t)f->n;
+    const size_t at = (size_t)thread;
+    int *whole = draws_whole(f) ? f->whole + at * f->drawn : NULL, all = 0;
+    int *hits = f->hits + at * (size_t)f->n;
 
-    if (whole) memset(whole, 0, f->j->across->words * sizeof *whole);
     for (int k = 0; k < f->j->classes; k++) {
-        const bool across = whole && &f->j->cls[k] == f->j->across;
-        uint64_t *wrong = across ? whole : f->wrong + (size_t)thread * f->words;
+        const spot_proved *own = &f->j->cls[k];
+        const bool across = whole && own == f->j->across;
+        int *row = across ? whole + all : f->row + at * f->drawn, n;
         if (f->first[k] == f->first[k + 1] && !whole) continue;
         if (f->j->seen && f->signs[k]) {
-            draw_signs(f, k, &r, f->sign + (size_t)thread * (size_t)(f->j->s->groups / 32 + 1), hits);
+            draw_signs(f, k, &r, f->sign + at * (size_t)(f->j->s->groups / 32 + 1), hits);
             continue;
         }
-        if (!across) memset(wrong, 0, f->j->cls[k].words * sizeof *wrong);
-        if (f->j->seen) exchange_errors(f, k, &r, thread, wrong, across ? NULL : whole);
-        else draw_errors(f, k, &r, wrong, across ? NULL : whole);
-        for (int i = f->first[k]; i < f->first[k + 1]; i++) {
-            const spot_judged *g = f->test[f->by_class[i]].g;
-            int n = 0;
-            for (size_t w = 0; w < f->j->cls[k].words; w++)
-                n += __builtin_popcountll(g->judged[w] & wrong[w] & ~(f->counts_larger ? f->single[k][w] : 0));
-            hits[f->by_class[i]] = n;
-        }
+        if (f->j->seen) n = spot_units_draw(&f->units[k], &r, f->donor + at * f->most, row);
+        else n = draw_errors(f, k, &r, f->wrong + at * f->words, row);
+        if (across) row = whole, n += all;
+        else if (whole)
+            for (int i = 0; i < n; i++) whole[all++] = own->row[row[i]];
+        if (f->counts_larger) n = drop_single(f, k, row, n);
+        count_rows(f, k, row, n, hits);
     }
     return hits;
 }
@@ -336,8 +447,10 @@ void spot_draws_open(spot_ctx *c, spot_draws *f)
     sort_rows(f);
     open_tests(f);
     sort_tests(f);
+    for (int k = 0; k < f->j->classes; k++) mark_rows(f, k);
     if (f->j->seen) count_draws(c, f);
     for (int t = 0; t < f->n; t++) weigh_test(&f->test[t]);
     qsort(f->test, (size_t)f->n, sizeof *f->test, least_first);
     sort_tests(f);
+    for (int k = 0; k < f->j->classes; k++) mark_rows(f, k);
 }

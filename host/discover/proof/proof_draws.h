@@ -43,13 +43,18 @@ typedef struct {
     spot_units *units;                 /* (classes) with groups */
     bool       *signs;                 /* (classes): signs are drawn */
     uint64_t  **single;                /* (classes, words of its rows): rows that are units by themselves */
+    uint64_t  **mark;                  /* (classes, rows, columns): bit b of column w of a row: test by_class[first + 64 w + b]
+                                        * judges it */
+    int        *columns;               /* (classes): of 64 tests */
     spot_stratum *alone;               /* (classes of the subject): scratch */
     bool        counts_larger;         /* a draw's numbers are those of larger units */
     unsigned   *count;                 /* as tails: draws, with groups */
-    int        *donor, *exchanged;     /* (threads, most units), (threads, most rows) */
+    int        *donor;                 /* (threads, most units) */
     uint32_t   *sign;                  /* (threads, groups / 32 + 1) */
     size_t      most, words;           /* units of a class; words of a class's rows */
-    uint64_t   *wrong, *whole;         /* (threads, words): of a class; of all rows, where j->across has tests */
+    size_t      drawn;                 /* wrong rows of a draw in a class; all of them where j->across has tests */
+    uint64_t   *wrong;                 /* (threads, words): of a class or of all rows */
+    int        *row, *whole;           /* (threads, drawn): wrong rows of a class; of all, as rows of the subject */
     int        *hits;                  /* (threads, n) */
 } spot_draws;
 
