@@ -2,6 +2,7 @@
  * ctest: threads, both */
 #include "check_tensor.h"
 #include "net/conv_blocks.h"
+#include "net/conv_winograd.h"
 #include "spotter/rng.h"
 
 #define DIRECT (SPOT_CHANNELS == 16 ? 1e-6 : 2e-6)      /* registers of eight floats sum in another order */
@@ -23,6 +24,8 @@ static const struct { spot_conv_shape s; int rows; double tolerance; } cases[] =
     { {  4, 2,  16, 32, 3, 1,  6, false, true,  true,  true,  SPOT_FP32 },  4, DIRECT },
     { {  8, 2,  32, 16, 3, 1, 16, false, true,  true,  true,  SPOT_FP32 },  8, 4e-6 },   /* the same by Winograd */
     { {  4, 2,   3, 16, 7, 2, 32, false, true,  false, false, SPOT_FP32 },  2, DIRECT },
+    { { 16, 2,  48, 80, 3, 1, 10, false, true,  false, false, SPOT_FP32 },  8, 4e-6 },   /* tiles over the edge, not all rows */
+    { { 24, 3, 128, 16, 3, 1,  7, false, false, true,  true,  SPOT_FP32 }, 24, 4e-6 },
 };
 
 typedef struct {
@@ -171,6 +174,20 @@ TEST(threads_leave_no_trace)
         clear_bed(&one);
         clear_bed(&two);
     }
+}
+
+/* Weights that have been transformed are 36 for each 9: by oneDNN with AVX-512, and by conv_winograd.h with AVX2. */
+TEST(weights_for_looking_are_transformed)
+{
+    const spot_conv_shape *s = &cases[12].s;
+    spot_ctx c = check_ctx(1);
+    spot_conv *plan;
+
+    CHECK_OK(&c, spot_conv_open(&c, &plan, s));
+    const size_t packed = spot_conv_packed(&c, plan);
+    spot_conv_close(&c, plan);
+    if (SPOT_CHANNELS < 16 && !spot_conv_winograd_able()) skip();
+    assert_int_equal(packed, 36 * s->ci * s->co);
 }
 
 /* A broken pixel must reach the loss. (A fused ReLU may eat it: conv.h.) */

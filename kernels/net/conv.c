@@ -12,6 +12,7 @@
 #include "net/conv_blocks.h"
 #include "net/conv_dnnl.h"
 #include "net/conv_image.h"
+#include "net/conv_winograd.h"
 #include "net/dnnl_copy.h"
 
 #define DNNL_TRY(c, what, call)                                                                              \
@@ -90,6 +91,7 @@ static size_t scratch_cpu(const spot_conv *p)
     if (amx > most) most = amx;
     amx = p->deep[SPOT_FORWARD] || p->deep[SPOT_DATA] ? turned_bytes(p) + spot_conv_amx_product_scratch(&p->s) : 0;
     if (amx > most) most = amx;
+    if (p->winograd) most = spot_conv_winograd_scratch(&p->s) * (size_t)p->slots;
     for (int k = 0; k < SPOT_PASSES; k++) {
         const spot_conv_pass *a = &p->pass[k];
         size_t lanes = k == SPOT_WEIGHTS ? p->w_count * sizeof(float) * (p->s.lanes - 1) : 0;
@@ -101,6 +103,7 @@ static size_t scratch_cpu(const spot_conv *p)
 
 static size_t packed_cpu(const spot_conv *p)
 {
+    if (p->winograd) return spot_conv_winograd_packed(&p->s);
     return dnnl_memory_desc_get_size(&p->packed) / (p->packed.data_type == dnnl_bf16 ? 2 : 4);
 }
 
@@ -166,6 +169,7 @@ static spot_status planes_cpu(spot_ctx *c, void *planes, const float *pixels, in
 
 static spot_status pack_cpu(spot_ctx *c, const spot_conv *p, void *packed, const float *oihw)
 {
+    if (p->winograd) return spot_conv_winograd_pack(c, &p->s, packed, oihw), SPOT_OK;
     DNNL_TRY(c, "pack weights", spot_dnnl_copy(c, p->stream, &p->packed, packed, &p->oihw, oihw));
     return SPOT_OK;
 }
@@ -190,6 +194,10 @@ static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const s
 
     SPOT_TRY(spot_check_stop(c));          /* t->other is y */
     if (p->deep[SPOT_FORWARD]) return multiply(c, p, SPOT_FORWARD, y, t->x, w, t->bias, rows, scratch);
+    if (p->winograd) {
+        spot_conv_winograd(&p->s, y, t, rows, c->threads < p->slots ? c->threads : p->slots, scratch);
+        return SPOT_OK;
+    }
     if (p->pass[SPOT_FORWARD].turned) {
         DNNL_TRY(c, "turn weights", spot_conv_turn(c, p, SPOT_FORWARD, turned, w));
         w = turned;

@@ -25,12 +25,14 @@
  * in lane order. Same bits for any number of threads (run_to_run). A call may take fewer rows than the plan has, in whole
  * pieces; it neither reads nor writes the rows after them. On a GPU lanes is 1.
  *
- * 3x3 convolutions of stride 1 use Winograd's F(4x4, 3x3) (Lavin and Gray 2016) where that is faster for the plan's shape. The
- * error against a sum in double is within 4e-6 of the largest value of the result; for direct convolutions within 1e-6, with
- * AVX2 2e-6 (tests/test_conv.c). Through all of ResNet-18 gradients are 3.6e-6 from double precision, with direct convolutions
- * 2.3e-6, with PyTorch's fp32 6.0e-6 (tests/test_resnet.c). A NaN stays NaN, except that oneDNN's ReLU (a plan with relu) may
- * make it 0. CUDA has the same errors in fp32. In bf16 a result differs from the sum of the products of the rounded operands
- * by at most half of its last place (2^-8 of it) and 4e-6 of the largest. */
+ * 3x3 convolutions of stride 1 use Winograd's F(4x4, 3x3) (Lavin and Gray 2016) where that is faster for the plan's shape: with
+ * AVX-512 oneDNN's; with AVX2, which oneDNN has none for, and without train, conv_winograd.h's. The error against a sum in
+ * double is within 4e-6 of the largest value of the result; for direct convolutions within 1e-6, with AVX2 2e-6
+ * (tests/test_conv.c). Through all of ResNet-18 gradients are 3.6e-6 from double precision, with direct convolutions 2.3e-6,
+ * with PyTorch's fp32 6.0e-6 (tests/test_resnet.c). A NaN stays NaN, except that oneDNN's ReLU (a plan with relu) may make it
+ * 0. CUDA has the same errors in fp32. In bf16 a result differs from the sum of the products of the rounded operands by at most
+ * half of its last place (2^-8 of it) and 4e-6 of the largest.
+ */
 #ifndef SPOTTER_CONV_H
 #define SPOTTER_CONV_H
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/lanes.h"
+#include "net/conv_winograd.h"
 #include "net/dnnl_copy.h"
 
 enum { B = SPOT_CHANNELS, H = 16 };        /* H: channels of a block of packed weights beside bf16 */
@@ -160,7 +161,11 @@ static dnnl_status_t open_pass(spot_conv *p, int kind)
     const char *name;
     dnnl_status_t e = make_attributes(&p->s, &attr);
 
-    if (!e && fast && describe_pass(p, kind, dnnl_convolution_winograd, attr, &pd)) fast = false;   /* not on this CPU */
+    if (!e && fast && describe_pass(p, kind, dnnl_convolution_winograd, attr, &pd)) {               /* not on this CPU */
+        fast = false;
+        p->winograd = kind == SPOT_FORWARD && !p->s.train && spot_conv_winograd_able();
+    }
+    if (p->winograd) return dnnl_primitive_attr_destroy(attr);
     if (!e && !fast) e = describe_pass(p, kind, dnnl_convolution_direct, attr, &pd);
     if (!e) e = make_primitive(p, kind, pd);
     if (!e && !dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) && !strncmp(name, "ref", 3)) {

@@ -28,6 +28,7 @@ struct spot_conv {
     bool             blocks;               /* conv_blocks.h computes the gradient by the weights in its place */
     bool             amx;                  /* conv_amx.h computes the gradient by the weights; their blocks are (out, in) */
     bool             deep[SPOT_PASSES];    /* it computes this pass, too */
+    bool             winograd;             /* conv_winograd.h computes the forward pass */
     dnnl_engine_t    engine;
     dnnl_stream_t    stream;
     dnnl_memory_desc_t oihw, packed, rounded;          /* rounded: packed in bf16 */
