@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "core/bf16.h"
-#include "core/lanes.h"
-
-enum { B = SPOT_CHANNELS };
+#include "net/norm_line.h"
 
 /* The place of pixel 0 of a block of B channels of a row, and the distance to the next pixel. */
 static inline size_t place_of(const spot_plane *p, int row, int block)
@@ -136,30 +134,47 @@ static spot_status back_cpu(spot_ctx *c, const spot_head_gradients *g, spot_plan
     return SPOT_OK;
 }
 
-/* The means, and in range[] the least and the greatest number of the row. A NaN is in its channel's mean alone. */
-static void means_of_row(float *mean, float range[2], const void *x, const spot_plane *p, int row, bool relu)
-{
-    const float floor = relu ? 0 : -INFINITY;
-    int pixels = p->size * p->size;
-    float least[B], most[B], v[B];
+/* Channels of a sum in double: one register. gcc takes a vector of two registers through memory. */
+enum { HALF = B / 2 };
+typedef float          hf __attribute__((vector_size(HALF * 4), may_alias));
+typedef int            hi __attribute__((vector_size(HALF * 4), may_alias));
+typedef unsigned       hu __attribute__((vector_size(HALF * 4), may_alias));
+typedef unsigned short hh __attribute__((vector_size(HALF * 2), may_alias));
+typedef double         hd __attribute__((vector_size(HALF * 8), may_alias));
 
-    for (int j = 0; j < B; j++) least[j] = INFINITY, most[j] = -INFINITY;
+/* Half k of the channels of pixel i. */
+FOR_BOTH hf get_half(line l, int i, int k, bool half)
+{
+    const char *at = l.first + (size_t)i * l.step;
+
+    return half ? (hf)(__builtin_convertvector(((const hh *)at)[k], hu) << 16) : ((const hf *)at)[k];
+}
+
+/* a where `first` is -1, else b. */
+static inline hf either(hi first, hf a, hf b) { return (hf)(((hi)a & first) | ((hi)b & ~first)); }
+
+/* The means, and in range[] the least and the greatest number of the row. A NaN is in its channel's mean alone. */
+FOR_BOTH void means_of_row(float *mean, float range[2], const void *x, const spot_plane *p, int row, bool positive, bool half)
+{
+    const int pixels = p->size * p->size;
+    const hf none = { 0 };
+    hf least = none + INFINITY, most = none - INFINITY;
+
     for (int block = 0; block < p->channels / B; block++) {
-        size_t at = place_of(p, row, block), step = step_of(p);
-        double sum[B] = { 0 };
-        for (int i = 0; i < pixels; i++, at += step) {
-            numbers_at(v, x, at, p->precision);
-            for (int j = 0; j < B; j++) {
-                v[j] = v[j] < floor ? floor : v[j];
-                sum[j] += v[j];
-                least[j] = v[j] < least[j] ? v[j] : least[j];
-                most[j] = v[j] > most[j] ? v[j] : most[j];
+        const line from = line_of(x, p, row, block, half);
+        hd sum[2] = { { 0 } };
+        for (int i = 0; i < pixels; i++)
+            for (int k = 0; k < 2; k++) {
+                hf v = get_half(from, i, k, half);
+                if (positive) v = either(v < none, none, v);
+                sum[k] += __builtin_convertvector(v, hd);
+                least = either(v < least, v, least);
+                most = either(v > most, v, most);
             }
-        }
-        for (int j = 0; j < B; j++) mean[block * B + j] = (float)(sum[j] / pixels);
+        for (int j = 0; j < B; j++) mean[block * B + j] = (float)(sum[j / HALF][j % HALF] / pixels);
     }
     range[0] = INFINITY, range[1] = -INFINITY;
-    for (int j = 0; j < B; j++) {
+    for (int j = 0; j < HALF; j++) {
         if (least[j] < range[0]) range[0] = least[j];
         if (most[j] > range[1]) range[1] = most[j];
     }
@@ -170,7 +185,9 @@ static spot_status channels_cpu(spot_ctx *c, float *activity, int stride, const 
 #pragma omp parallel for num_threads(c->threads)
     for (int n = 0; n < p.live; n++) {
         float *v = activity + (size_t)n * stride, range[2];
-        means_of_row(v, range, x, &p, n, relu);
+        if (p.precision == SPOT_BF16) means_of_row(v, range, x, &p, n, relu, true);
+        else if (relu)                means_of_row(v, range, x, &p, n, true, false);
+        else                          means_of_row(v, range, x, &p, n, false, false);
         for (int k = 0; k < p.channels; k++) v[k] = spot_head_scaled(v[k], range[0], range[1]);
     }
     return SPOT_OK;
