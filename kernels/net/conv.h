@@ -31,8 +31,7 @@
  * (tests/test_conv.c). Through all of ResNet-18 gradients are 3.6e-6 from double precision, with direct convolutions 2.3e-6,
  * with PyTorch's fp32 6.0e-6 (tests/test_resnet.c). A NaN stays NaN, except that oneDNN's ReLU (a plan with relu) may make it
  * 0. CUDA has the same errors in fp32. In bf16 a result differs from the sum of the products of the rounded operands by at most
- * half of its last place (2^-8 of it) and 4e-6 of the largest.
- */
+ * half of its last place (2^-8 of it) and 4e-6 of the largest. */
 #ifndef SPOTTER_CONV_H
 #define SPOTTER_CONV_H
 

@@ -12,8 +12,8 @@ enum { B = SPOT_CHANNELS, IN = 6, OUT = 4, POINTS = IN * IN, WIDE = 2 * B, HIGH 
 
 static const double A = 0.625, C = 1.5;
 
-/* Tiles of a pass over the channels. Numbers of a point lie GAP further on than they need: else all points would be in one set of
- * the cache. */
+/* Tiles of a pass over the channels. Numbers of a point lie GAP further on than they need: else all points would be in one set
+ * of the cache. */
 typedef struct { int side, image, all; size_t in, out; } tiling;
 
 static tiling tiling_of(const spot_conv_shape *s, int rows)

@@ -14,8 +14,8 @@ size_t spot_conv_winograd_scratch(const spot_conv_shape *s);
 
 void spot_conv_winograd_pack(spot_ctx *c, const spot_conv_shape *s, float *packed, const float *oihw);
 
-/* y = the convolution of x, with the plan's bias, its sum with y, and its ReLU. threads: as many have scratch. The same bits for
- * any number of them. */
+/* y = the convolution of x, with the plan's bias, its sum with y, and its ReLU. threads: as many have scratch. The same bits
+ * for any number of them. */
 void spot_conv_winograd(const spot_conv_shape *s, float *y, const spot_conv_terms *t, int rows, int threads, void *scratch);
 
 #endif
