@@ -12,7 +12,7 @@ tiny 2 >"$dir/tiny.yaml"
 
 # Help, versions, typos.
 run 0 "" --help;             prints "spotter sweep configs/quickstart.yaml"
-run 0 "" --version;          prints "numbers 11"
+run 0 "" --version;          prints "numbers 12"
 if git -C .. rev-parse HEAD >"$dir/head" 2>&1; then     # an archive has no commit to name
     commit=$(sed -n 's/^spotter [0-9.]* \([0-9a-f]\{12\}\).*/\1/p' "$dir/out")
     git -C .. cat-file -e "$commit^{commit}" || fail "--version names no commit of this repository: $(cat "$dir/out")"

@@ -69,7 +69,7 @@ static void put_keys(spot_ctx *c, FILE *f, const spot_config_kind *k, const void
 
 static int by_name(const struct dirent **a, const struct dirent **b) { return strcmp((*a)->d_name, (*b)->d_name); }
 
-/* golden/keys.txt was written at numbers 11: a run that exists goes on. SPOT_WORDS=write writes it anew. */
+/* golden/keys.txt was written at numbers 12: a run that exists goes on. SPOT_WORDS=write writes it anew. */
 TEST(keys_of_shipped_configs)
 {
     spot_ctx c = check_ctx(1);

@@ -42,7 +42,7 @@ typedef struct {
 } spot_config;
 
 /* The version of the numbers, part of every key. It is raised when a change of the code changes results. */
-#define SPOT_NUMBERS 11
+#define SPOT_NUMBERS 12
 
 /* Every setting at its default; no method. load and parse begin from it, and give a config without methods one PlaneSpot. They
  * and spot_config_room fill cfg's memory, which spot_memory_close(&cfg.memory) frees, also after a failure. */
