@@ -40,7 +40,7 @@ sed 's/,/;/g' t.csv > semicolons.csv
 run 0 "" discover -e e.npy -y semicolons.csv:label -p p.npy -i semicolons.csv:id \
     --attributes semicolons.csv:id --no-report --out short
 [ "$(grep -c "semicolons.csv: read with semicolons between cells" err)" -eq 1 ] || fail "$(cat err)"
-grep -qE "this takes (less than a second|about [1-9][0-9]* s) and at most" err || fail "$(cat err)"
+grep -qE "this takes (less than a second|about [1-9][0-9.]* s) and at most" err || fail "$(cat err)"
 
 run 0 "" claim found "apps & colour=grey"
 grep -q '^claim: fails more often on "apps & colour=grey", class apps$' out || fail "$(cat out)"

@@ -360,6 +360,7 @@ static spot_status log_cost(spot_ctx *c, const discover_flags *o, const spot_sub
                                cli_memory(memory, (double)cost->device));
     cli_memory(memory, (double)cost->host);
     if (seconds < 1) snprintf(time, sizeof time, "less than a second");
+    else if (seconds < 9.95) snprintf(time, sizeof time, "about %.1f s", seconds);
     else if (isfinite(seconds)) snprintf(time, sizeof time, "about %s", cli_duration(span, seconds));
     if (isfinite(seconds))
         spot_log(c, SPOT_LOG_INFO, "this takes %s and at most %s of memory%s", time, memory,

@@ -25,13 +25,14 @@ static spot_status time_neighbours(spot_ctx *c, spot_arena *a, spot_reducer_timi
     enum { K = 16 };
     spot_neighbours s = { .x = { v->feature, v->n, v->d }, .k = K < v->n ? K : v->n - 1 };
     size_t mark = a->used;
+    spot_spent at;
 
     if (c->device || v->n < 2) return SPOT_OK;
     SPOT_TRY(SPOT_TAKE(c, a, s.column, (size_t)v->n * K));
     SPOT_TRY(SPOT_TAKE(c, a, s.near, (size_t)v->n * K));
-    t->neighbours = spot_clock();
+    at = spot_spent_now();
     SPOT_TRY(spot_neighbours_find(c, a, 1, &s));
-    t->neighbours = spot_clock() - t->neighbours;
+    spot_spend(&t->neighbours, &at);
     a->used = mark;
     return SPOT_OK;
 }
@@ -63,15 +64,24 @@ spot_status spot_reducer_timing_take(spot_ctx *c, spot_arena *a, spot_reducer_ti
     return SPOT_OK;
 }
 
-double spot_reducer_timing_seconds(const spot_reducer_timing *t, const spot_embed_config *cfg, int n)
+/* Parts of the time on rows that are `rows` in the trial. */
+typedef struct { double rows, neighbours, before, step; } parts;
+
+static double seconds_at(parts t, const spot_embed_config *cfg, int n)
 {
-    double r = (double)n / t->rows, full = (double)SPOT_TSNE_EXACT / t->rows;
-    double near = t->neighbours * r * r * (n > SPOT_NEIGHBOURS_MANY ? FILTERED : 1);
-    double before = fmax(0, t->before.wall - t->neighbours) * r, steps = t->step.wall * spot_reducer_iterations(cfg, n);
+    double r = n / t.rows, full = SPOT_TSNE_EXACT / t.rows;
+    double near = t.neighbours * r * r * (n > SPOT_NEIGHBOURS_MANY ? FILTERED : 1);
+    double before = fmax(0, t.before - t.neighbours) * r, steps = t.step * spot_reducer_iterations(cfg, n);
     int batch = cfg->scvis.batch < n ? cfg->scvis.batch : n;
 
     if (cfg->method == SPOT_REDUCE_TSNE && n <= SPOT_TSNE_EXACT) return near + before + steps * r * r;
     if (cfg->method == SPOT_REDUCE_TSNE) return near + before + BY_FFT * steps * full * full * n / SPOT_TSNE_EXACT;
     if (cfg->method == SPOT_REDUCE_UMAP) return near + before;
-    return before + steps * (batch < t->rows ? 1 : (double)batch / t->rows);       /* only scvis has steps */
+    return before + steps * (batch < t.rows ? 1 : batch / t.rows);         /* only scvis has steps */
+}
+
+spot_spent spot_reducer_timing_at(const spot_reducer_timing *t, const spot_embed_config *cfg, int n)
+{
+    return (spot_spent){ seconds_at((parts){ t->rows, t->neighbours.wall, t->before.wall, t->step.wall }, cfg, n),
+                         seconds_at((parts){ t->rows, t->neighbours.cpu, t->before.cpu, t->step.cpu }, cfg, n) };
 }

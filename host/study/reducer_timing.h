@@ -6,7 +6,7 @@
 
 typedef struct {
     int        rows;           /* of the view that was timed */
-    double     neighbours;     /* seconds of a plain search for neighbours, included in `before`; 0: not timed */
+    spot_spent neighbours;     /* time of a plain search for neighbours, included in `before`; 0: not timed */
     spot_spent before, step;   /* time before the first iteration; time per iteration */
 } spot_reducer_timing;
 
@@ -17,7 +17,7 @@ spot_status spot_reducer_timing_take(spot_ctx *c, spot_arena *a, spot_reducer_ti
 /* Iterations on n rows; 0 for a reducer without iterations. */
 int spot_reducer_iterations(const spot_embed_config *cfg, int n);
 
-/* Wall seconds on n rows, from the known growth of the reducer's parts. */
-double spot_reducer_timing_seconds(const spot_reducer_timing *t, const spot_embed_config *cfg, int n);
+/* The time on n rows, from the known growth of the reducer's parts. */
+spot_spent spot_reducer_timing_at(const spot_reducer_timing *t, const spot_embed_config *cfg, int n);
 
 #endif

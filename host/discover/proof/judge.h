@@ -7,6 +7,7 @@
  *     proof_draws.c    draws of the judging rows' errors; proof_tails.c what is exact where rows have groups (proof_draws.h)
  *     proof_correct.c  p corrected for the number of slices
  *     proof_weights.c  shares of the level, by what the finding part says of a slice
+ *     proof_pace.c     the time of opening a proof, and of its draws, for an estimate
  *     proof_chance.c   errors without structure for further runs
  *     proof_facts.c    what to expect on new rows, and what confidence alone lets expect
  *     proof_merge.c    pieces -> slices
@@ -176,6 +177,15 @@ bool spot_same_rule(const spot_rule *a, const spot_rule *b);
 spot_status spot_proof_correct(spot_proving *j);
 size_t      spot_proof_correct_bytes(const spot_ctx *c, const spot_subject *s, const spot_discover_options *o,
                                      const spot_candidate *candidates, int count);
+
+/* ---- proof_pace.c ---- */
+
+/* Time to open a proof, which each batch of classes does once, and to make some of its draws; all draws take `times` as long.
+ * slices: those that a search of a class finds, and one of all rows beside classes. */
+typedef struct { spot_spent open, draws; double times; } spot_proof_times;
+
+spot_status spot_proof_time(spot_ctx *c, spot_proof_times *t, const spot_subject *s, const spot_discover_options *o,
+                            const spot_chosen *k, const int slices[2]);
 
 /* ---- proof_chance.c ---- */
 

@@ -442,12 +442,17 @@ static void weigh_test(spot_slice_test *t)
     t->p = t->tail[t->number];
 }
 
-void spot_draws_open(spot_ctx *c, spot_draws *f)
+void spot_draws_sort(spot_draws *f)
 {
     sort_rows(f);
     open_tests(f);
     sort_tests(f);
     for (int k = 0; k < f->j->classes; k++) mark_rows(f, k);
+}
+
+void spot_draws_open(spot_ctx *c, spot_draws *f)
+{
+    spot_draws_sort(f);
     if (f->j->seen) count_draws(c, f);
     for (int t = 0; t < f->n; t++) weigh_test(&f->test[t]);
     qsort(f->test, (size_t)f->n, sizeof *f->test, least_first);

@@ -58,9 +58,10 @@ typedef struct {
     int        *hits;                  /* (threads, n) */
 } spot_draws;
 
-/* Arrays for the tests of j's pieces on f->part; fills them, up to the sorted tests. */
+/* Arrays for the tests of j's pieces on f->part. open: fills them, up to the sorted tests. sort: only what a draw needs. */
 spot_status spot_draws_take(spot_ctx *c, spot_arena *a, spot_draws *f);
 void        spot_draws_open(spot_ctx *c, spot_draws *f);
+void        spot_draws_sort(spot_draws *f);
 
 /* The numbers (n) of all tests in draw `number`. */
 const int  *spot_draw(const spot_draws *f, int number, int thread);
