@@ -62,6 +62,106 @@ static spot_status run_nearest(spot_op_run *r, void *problems, int count)
 
 static const spot_op nearest = { "nearest", sizeof(spot_op_pair), make_nearest, run_nearest, NULL, false };
 
+/* -- the nearest of long rows ------------------------------------------------------------------------------------------- */
+
+enum { IN_ANY_ORDER, RISING, FALLING, CLUSTERED, ODD, APART };
+
+/* rows, columns, neighbours, own, how many distances differ, their order, floats before the first row: a block reads 4,096
+ * columns at a time, in fours that rows of other lengths shift; it keeps 256 to 1,024 of them, and more than 512 neighbours are
+ * found in another way. Falling rows are the worst: each column is nearer than all before it. */
+static const int long_sizes[][SPOT_OP_SIZES] = {
+    { 3, 9001, 15, -1, 1000000, IN_ANY_ORDER, 1 }, { 2, 9002, 91, 4, 1000000, FALLING, 0 },
+    { 2, 5003, 15, 5000, 1000000, RISING, 3 },     { 3, 4096, 256, -1, 7, IN_ANY_ORDER, 0 },
+    { 1, 4101, 257, 4100, 1000000, FALLING, 2 },   { 2, 1500, 512, -1, 3, IN_ANY_ORDER, 1 },
+    { 2, 1500, 513, 700, 3, IN_ANY_ORDER, 1 },     { 1, 700, 699, 350, 1000000, FALLING, 2 },
+    { 1, 513, 512, 2, 40, IN_ANY_ORDER, 0 },       { 2, 6000, 40, 17, 1, IN_ANY_ORDER, 1 },
+    { 3, 8195, 30, 5, 1000000, CLUSTERED, 0 },     { 4, 2000, 20, 1, 1000, ODD, 3 },
+    { 9, 2, 1, -1, 1000000, FALLING, 0 },          { 7, 9, 8, 2, 2, IN_ANY_ORDER, 1 },
+    { 3, 260, 255, 257, 1000000, FALLING, 0 },     { 5, 1, 1, -1, 9, IN_ANY_ORDER, 1 },
+    { 2, 3000, 33, 4, 1000, APART, 0 },            { 1, 4400, 91, -1, 1000, APART, 0 },
+};
+
+/* Distance number e of a row in the order that `size` names. ODD: some are infinite, and some no number. APART: no two of the
+ * nearest, a row's own column among them, are one thread's; without such a column the last is column 1, as no other is. */
+static float ordered(const int *size, int e, uint32_t random)
+{
+    const int m = size[1];
+
+    switch (size[5]) {
+    case RISING:    return (float)e;
+    case FALLING:   return (float)(m - e);
+    case CLUSTERED: return (float)(e * 7 / m == 5 ? random % 1000 : 2000 + random % 100000);
+    case APART:     return (float)(e == 1 && size[3] < 0 ? 4 * size[2] - 6 : e % 4 ? 100000 + (int)random : e);
+    case ODD:       return random % 3 == 0 ? INFINITY : random % 3 == 1 ? NAN : (float)(random % 700);
+    default:        return (float)random * 3e-3f;
+    }
+}
+
+static void make_long(spot_op_run *r, void *problem, const int *size)
+{
+    spot_affinity_search *s = problem;
+    const int rows = size[0], m = size[1], k = size[2], shift = size[6];
+    const size_t n = (size_t)rows * (size_t)m;
+    spot_rng rng = noise_at(6, r->number);
+    float *d = malloc(((size_t)shift + n) * sizeof *d), *given;
+
+    for (int e = 0; e < shift; e++) d[e] = 0;
+    for (size_t e = 0; e < n; e++)
+        d[(size_t)shift + e] = ordered(size, (int)(e % (size_t)m), spot_rng_below(&rng, (uint32_t)size[4]));
+    given = spot_op_given(r, d, ((size_t)shift + n) * sizeof *d);
+    *s = (spot_affinity_search){ { given + shift, rows, m }, size[3],
+                                 spot_op_out(r, "columns", SPOT_OP_INT, (size_t)rows * (size_t)k, 0),
+                                 { spot_op_out(r, "distances", SPOT_OP_FLOAT, (size_t)rows * (size_t)k, 0), rows, k } };
+}
+
+static spot_status run_long(spot_op_run *r, void *problems, int count)
+{
+    spot_arena *a;
+
+    SPOT_TRY(spot_op_scratch(r, &a, (size_t)r->c->threads * 9002 * sizeof(uint64_t)));
+    SPOT_OP(r, spot_affinity_nearest(r->c, count, problems, (void *)a->base));
+    return SPOT_OK;
+}
+
+/* Beside the CPU's own search: columns rise, each has its distance, and none left out is nearer than the last. */
+static spot_status check_long(spot_op_run *r, void *problem)
+{
+    const spot_affinity_search *s = problem;
+    const size_t n = (size_t)s->d.rows * (size_t)s->d.cols, kept = (size_t)s->near.rows * (size_t)s->near.cols;
+    float *d = malloc(n * sizeof *d), *near = malloc(kept * sizeof *near);
+    int *column = malloc(kept * sizeof *column);
+
+    SPOT_TRY(spot_op_fetch(r, d, s->d.v, n * sizeof *d));
+    SPOT_TRY(spot_op_fetch(r, near, s->near.v, kept * sizeof *near));
+    SPOT_TRY(spot_op_fetch(r, column, s->column, kept * sizeof *column));
+    for (int i = 0; i < s->d.rows; i++) {
+        const float *row = d + (size_t)i * (size_t)s->d.cols;
+        const int k = s->near.cols, *at = column + (size_t)i * (size_t)k, own = s->own < 0 ? -1 : s->own + i;
+        uint32_t last = 0;
+        int found = 0;
+
+        for (int e = 0; e < k; e++) {
+            uint32_t bits;
+            assert_true(at[e] > (e ? at[e - 1] : -1) && at[e] < s->d.cols && at[e] != own);
+            assert_memory_equal(&near[(size_t)i * (size_t)k + (size_t)e], &row[at[e]], sizeof *row);
+            memcpy(&bits, &row[at[e]], sizeof bits);
+            last = bits > last ? bits : last;
+        }
+        for (int j = 0; j < s->d.cols; j++) {
+            uint32_t bits;
+            memcpy(&bits, &row[j], sizeof bits);
+            if (found < k && at[found] == j) found++;
+            else if (j != own) assert_true(bits >= last);
+        }
+        assert_int_equal(found, k);
+    }
+    free(d), free(near), free(column);
+    return SPOT_OK;
+}
+
+static const spot_op nearest_long = { "nearest_of_long_rows", sizeof(spot_affinity_search), make_long, run_long, check_long,
+                                      false };
+
 /* -- joint P ------------------------------------------------------------------------------------------------------------ */
 
 /* points, neighbours, hub (all name the first columns): two points, everybody names everybody, more rows than a block. */
@@ -235,6 +335,7 @@ int main(void)
         OP_ROW(spot_op_pca, pca_sizes, .problems = 45),
         OP_ROW(spot_op_pairs, pair_sizes, .problems = 85, .again = 2),
         OP_ROW(nearest, nearest_sizes, .alone_step = 1),
+        OP_ROW(nearest_long, long_sizes, .step = 2),
         OP_ROW(joint, joint_sizes, .alone_step = 1),
         OP_ROW(strengths, strength_sizes, .problems = 33),
         OP_ROW(descent, descent_sizes, .problems = 33),

@@ -144,6 +144,23 @@ TEST(neighbours_are_those_of_the_cpu)
     close_values(&v);
 }
 
+/* A tile of distances has at most 1 GB and 256 rows, and else whole blocks of 64, since a part of a block takes as long. The
+ * arrays on the host have a tile's rows. */
+TEST(tiles_of_distances_are_whole_blocks)
+{
+    static const int others[] = { 1000, 500000, 1 << 20, 1100000, 3000000, 5000000 }, rows[] = { 256, 256, 256, 192, 64, 53 };
+    spot_ctx c;
+
+    open_cuda(&c, 0);
+    for (int i = 0; i < LEN(others); i++) {
+        spot_arena size = spot_arena_counting();
+        const spot_some_rows x = { NULL, NULL, 1000 }, y = { NULL, NULL, others[i] };
+        CHECK_OK(&c, spot_nearest_rows(&c, &size, NULL, x, y, 64, 64));
+        assert_int_equal(size.peak / (3 * 64 * sizeof(float)), rows[i]);
+    }
+    spot_device_close(&c);
+}
+
 /* -- captions and pictures of a study ------------------------------------------------------------------------------------ */
 
 enum { CLASSES = 4 };

@@ -1,19 +1,143 @@
-/* affinity.cu - neighbours, conditional and joint probabilities. A warp searches a row's neighbours, a half-warp its beta:
+/* affinity.cu - neighbours, conditional and joint probabilities. A block searches a row's neighbours, a half-warp its beta:
  * 16 lanes, because the CPU's rows have 16 partial sums. */
+#include "core/lanes.cuh"
 #include "core/philox.h"
+#include "core/sort.cuh"
 #include "core/sums.cuh"
 #include "map/affinity_step.h"
 
 enum { THREADS = 256, WARP = SPOT_WARP, ROWS = THREADS / WARP, LANES = SPOT_HALF_WARP, BATCH = 40 };
 
-/* ---- nearest ---- */
+/* ---- nearest ----
+ * A block reads a row once, a chunk of columns at a time while the next chunk is under way. It keeps in shared memory each
+ * column that may be among the k nearest, which is a key below `limit`. When there is no room left, the block sorts what it
+ * kept, drops all but k, and the last of these is the new limit. A key is a distance's bits, which rise with it, above the
+ * column: keys differ, so that neither ties nor the order in which threads keep columns change a result.
+ * A row of m columns is sorted at most 3 + m / (room - k) times, however its distances are ordered. */
+
+enum { FOURS = 4, EACH = 4 * FOURS, CHUNK = THREADS * EACH,      /* columns of a thread and of a block; groups of four */
+       KEPT = 1024, MOST = KEPT / 2 };                           /* keys in shared memory at most; neighbours at most */
+
+static constexpr uint64_t NOWHERE = ~0ull << 32;                 /* above the keys of all columns */
 
 typedef spot_batch<spot_affinity_search, BATCH> searches;
+typedef struct { uint64_t *key; int *count, room, k, own; uint64_t limit; } kept;
 
-/* A distance's bits rise with it; nothing is as far as the row's own column. */
-static __device__ unsigned key_of(const float *d, int j, int m, int own)
+static __device__ inline uint64_t key_of(unsigned bits, int j) { return (uint64_t)bits << 32 | (unsigned)j; }
+
+/* The column of a thread's number e in the chunk that begins at j0. Four numbers lie side by side, and so do threads. */
+static __device__ inline int column_of(int j0, int e) { return j0 + 4 * (e / 4 * THREADS + (int)threadIdx.x) + e % 4; }
+
+static __device__ inline void load_four(unsigned bits[4], const float *from)
 {
-    return j < m && j != own ? (unsigned)spot_float_bits(d[j]) : ~0u;
+    float v[4];
+
+    spot_load(v, from);
+    for (int w = 0; w < 4; w++) bits[w] = (unsigned)spot_float_bits(v[w]);
+}
+
+/* The bits of a thread's distances; all set outside the row. d + j0 is aligned to 16 bytes. */
+static __device__ inline void load_chunk(unsigned bits[EACH], const float *d, int j0, int m)
+{
+    if (j0 >= 0 && j0 <= m - CHUNK) {
+        for (int e = 0; e < EACH; e += 4) load_four(bits + e, d + column_of(j0, e));
+        return;
+    }
+    for (int e = 0; e < EACH; e += 4) {
+        const int j = column_of(j0, e);
+
+        if (j >= 0 && j <= m - 4) load_four(bits + e, d + j);
+        else for (int w = 0; w < 4; w++) bits[e + w] = j + w >= 0 && j + w < m ? (unsigned)spot_float_bits(d[j + w]) : ~0u;
+    }
+}
+
+/* The first limit: the k nearest of the threads' own nearest are k columns, so that none behind them is among the row's k. */
+static __device__ inline uint64_t first_limit(const kept *s, const unsigned bits[EACH], int j0)
+{
+    uint64_t least = NOWHERE;
+
+    for (int e = 0; e < EACH; e++) {
+        const int j = column_of(j0, e);
+        const uint64_t key = key_of(bits[e], j);
+        if (key < least && j != s->own) least = key;
+    }
+    s->key[threadIdx.x] = least;
+    spot_block_sort(s->key, THREADS);
+    least = s->key[s->k - 1];
+    return least < NOWHERE ? least + 1 : NOWHERE;
+}
+
+/* Keeps those of a thread's columns that are in `asked`. Returns those that found no room. Of most fours none is near. */
+static __device__ inline unsigned keep(const kept *s, const unsigned bits[EACH], int j0, unsigned asked)
+{
+    const unsigned most = (unsigned)(s->limit >> 32);
+    unsigned left = 0;
+
+    for (int e0 = 0; e0 < EACH; e0 += 4) {
+        if (min(min(bits[e0], bits[e0 + 1]), min(bits[e0 + 2], bits[e0 + 3])) > most) continue;
+        for (int e = e0; e < e0 + 4; e++) {
+            const int j = column_of(j0, e);
+            const uint64_t key = key_of(bits[e], j);
+
+            if (key < s->limit && j != s->own && (asked >> e & 1)) {
+                const int at = atomicAdd(s->count, 1);
+                if (at < s->room) s->key[at] = key;
+                else              left |= 1u << e;
+            }
+        }
+    }
+    return left;
+}
+
+/* Makes room: only the k nearest stay. */
+static __device__ inline void drop(kept *s)
+{
+    spot_block_sort(s->key, s->room);
+    s->limit = s->key[s->k - 1];
+    if (threadIdx.x == 0) *s->count = s->k;
+    __syncthreads();
+}
+
+/* Writes row i's k nearest in the order of columns. */
+static __device__ inline void write_nearest(const spot_affinity_search *to, const kept *s, int i)
+{
+    spot_block_sort(s->key, *s->count);
+    for (int e = threadIdx.x; e < s->k; e += THREADS) s->key[e] = s->key[e] << 32 | s->key[e] >> 32;
+    spot_block_sort(s->key, s->k);
+    for (int e = threadIdx.x; e < s->k; e += THREADS) {
+        const size_t at = (size_t)i * s->k + e;
+        to->column[at] = (int)(s->key[e] >> 32);
+        to->near.v[at] = spot_bits_float((int32_t)s->key[e]);
+    }
+}
+
+/* Grid (rows, problems) */
+static __global__ void __launch_bounds__(THREADS, 3) nearest_kernel(const __grid_constant__ searches all)
+{
+    SPOT_SHARED(uint64_t, key, KEPT);
+    SPOT_SHARED(int, count, 1);
+    const spot_affinity_search *to = &all.of[blockIdx.y];
+    const int i = blockIdx.x, m = to->d.cols, k = to->near.cols;
+    unsigned now[EACH], next[EACH];
+
+    if (i >= to->d.rows || k > MOST) return;      /* the whole block */
+    const float *d = to->d.v + (size_t)i * m;
+    const int first = -(int)((uintptr_t)d / sizeof *d % 4);
+    kept s = { key, count, min((int)KEPT, max((int)THREADS, 4 * k)), k, to->own < 0 ? -1 : to->own + i, NOWHERE };
+    load_chunk(next, d, first, m);
+    if (threadIdx.x == 0) *count = 0;
+    if (m > s.room && k <= THREADS) s.limit = first_limit(&s, next, first);
+    __syncthreads();
+    for (int j0 = first; j0 < m; j0 += CHUNK) {
+        for (int e = 0; e < EACH; e++) now[e] = next[e];
+        load_chunk(next, d, j0 + CHUNK, m);
+        for (unsigned left = ~0u;;) {
+            left = keep(&s, now, j0, left);
+            if (!__syncthreads_or(left)) break;
+            drop(&s);
+        }
+    }
+    write_nearest(to, &s, i);
 }
 
 /* Columns whose key is at most `most`. */
@@ -21,13 +145,14 @@ static __device__ int count_to(const float *d, int m, int own, unsigned most)
 {
     int count = 0;
 
-    for (int j = threadIdx.x % WARP; j < m; j += WARP) count += j != own && key_of(d, j, m, own) <= most;
+    for (int j = threadIdx.x % WARP; j < m; j += WARP) count += j != own && (unsigned)spot_float_bits(d[j]) <= most;
     return spot_warp_sum(count);
 }
 
-/* A warp a row; grid (ceil(rows / 8), problems). Bisection for the k-th smallest key, then one pass in the order of columns
- * that takes all keys below it and the first of those equal to it. */
-static __global__ void __launch_bounds__(THREADS) nearest_kernel(const __grid_constant__ searches all)
+/* For more neighbours than shared memory holds: a warp a row; grid (ceil(rows / 8), problems). Bisection for the bits of the
+ * k-th smallest distance, 32 passes, then one pass in the order of columns that takes all below it and the first of those equal
+ * to it. */
+static __global__ void __launch_bounds__(THREADS) nearest_many_kernel(const __grid_constant__ searches all)
 {
     const spot_affinity_search *s = &all.of[blockIdx.y];
     const int i = blockIdx.x * ROWS + threadIdx.x / WARP, lane = threadIdx.x % WARP, m = s->d.cols, k = s->near.cols;
@@ -36,7 +161,7 @@ static __global__ void __launch_bounds__(THREADS) nearest_kernel(const __grid_co
     unsigned low = 0, high = ~0u;
     int found = 0, equal, equals = 0;
 
-    if (i >= s->d.rows) return;      /* the whole warp */
+    if (i >= s->d.rows || k <= MOST) return;      /* the whole warp */
     const float *d = s->d.v + (size_t)i * m;
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
@@ -47,8 +172,8 @@ static __global__ void __launch_bounds__(THREADS) nearest_kernel(const __grid_co
     for (int j0 = 0; j0 < m; j0 += WARP) {
         int j = j0 + lane;
         bool valid = j < m && j != own;
-        unsigned key = key_of(d, j, m, own), same = __ballot_sync(~0u, valid && key == low);
-        bool taken = valid && (key < low || (key == low && equals + __popc(same & before) < equal));
+        unsigned bits = valid ? (unsigned)spot_float_bits(d[j]) : ~0u, same = __ballot_sync(~0u, valid && bits == low);
+        bool taken = valid && (bits < low || (bits == low && equals + __popc(same & before) < equal));
         unsigned takers = __ballot_sync(~0u, taken);
 
         if (taken) {
@@ -64,14 +189,18 @@ static __global__ void __launch_bounds__(THREADS) nearest_kernel(const __grid_co
 static spot_status nearest_cuda(spot_ctx *c, int problems, const spot_affinity_search *s, uint64_t *)
 {
     const int rows = SPOT_MOST(problems, s, d.rows), m = SPOT_MOST(problems, s, d.cols);
+    bool few = false, many = false;
 
-    for (int p = 0; p < problems; p++)
-        if (s[p].d.rows)
-            SPOT_TRY(spot_cuda_needs_all(c, "affinity.nearest", { { s[p].d.v, "d" }, { s[p].column, "column" },
-                                         { s[p].near.v, "near" } }));
+    for (int p = 0; p < problems; p++) {
+        if (!s[p].d.rows) continue;
+        SPOT_TRY(spot_cuda_needs_all(c, "affinity.nearest", { { s[p].d.v, "d" }, { s[p].column, "column" },
+                                     { s[p].near.v, "near" } }));
+        (s[p].near.cols > MOST ? many : few) = true;
+    }
     if (!rows) return SPOT_OK;
     return spot_cuda_batches<searches>(problems, s, [=](auto &all, int count) {
-        SPOT_LAUNCH(nearest_kernel, dim3(spot_blocks(rows, ROWS), count), THREADS, 0, spot_cuda_stream(c), all);
+        if (few)  SPOT_LAUNCH(nearest_kernel, dim3(rows, count), THREADS, 0, spot_cuda_stream(c), all);
+        if (many) SPOT_LAUNCH(nearest_many_kernel, dim3(spot_blocks(rows, ROWS), count), THREADS, 0, spot_cuda_stream(c), all);
         return spot_cuda_launched(c, "affinity.nearest of %d problems, at most (%d,%d)", count, rows, m);
     });
 }

@@ -12,7 +12,9 @@
 #include "map/affinity.h"
 #include "map/distance.h"
 
-enum { DEVICE_ROWS = 256, DEVICE_NUMBERS = 64 << 20 };         /* of a tile on a device: rows, and distances at most */
+/* A tile on a device: its rows at most; their distances at most, 1 GB, which are 256 rows of 10^6; and the rows at a time that
+ * distance.cu computes, so that a tile of fewer than 256 is a multiple of them. */
+enum { DEVICE_ROWS = 256, DEVICE_NUMBERS = 256 << 20, DEVICE_BLOCK = 64 };
 
 int spot_voters(int n, int asked)
 {
@@ -44,7 +46,8 @@ static int device_rows(int n)
 {
     const int fit = DEVICE_NUMBERS / n;
 
-    return fit < 1 ? 1 : fit < DEVICE_ROWS ? fit : DEVICE_ROWS;
+    if (fit >= DEVICE_ROWS) return DEVICE_ROWS;
+    return fit >= DEVICE_BLOCK ? fit / DEVICE_BLOCK * DEVICE_BLOCK : fit > 1 ? fit : 1;
 }
 
 static spot_status take_there(spot_ctx *c, spot_arena *a, device_search *s)
