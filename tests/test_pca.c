@@ -6,7 +6,9 @@
 #include <math.h>
 
 #include "blobs.h"
+#include "core/outer.h"
 #include "map/eigen.h"
+#include "map/pca.h"
 #include "golden_text.h"
 
 static spot_points fit(spot_ctx *c, spot_arena *a, const spot_view *v, const spot_embed_config *cfg)
@@ -209,6 +211,62 @@ TEST(leading_eigenvectors)
         }
     }
     spot_arena_close(&a);
+}
+
+/* Tiles of sums against one fma chain each, in the order of the rows: rows past a slab, columns past a panel and past a tile,
+ * both triangles, with weights and row numbers and without. */
+TEST(tiles_of_sums_are_plain_chains)
+{
+    enum { N = 150, MOST = 131 };
+    static const int sizes[] = { 1, 7, 95, 98, MOST };
+    static float x[N * MOST];
+    double centre[MOST], weight[N], sum[SPOT_OUTER_HIGH][SPOT_OUTER_WIDE];
+    int row[N];
+
+    for (int e = 0; e < N * MOST; e++) x[e] = (float)sin(0.31 * e + 0.007 * e * e);
+    for (int j = 0; j < MOST; j++) centre[j] = 0.1 * cos(j);
+    for (int i = 0; i < N; i++) weight[i] = sin(i) * sin(i), row[i] = i * 7 % N;
+    for (size_t way = 0; way < 4 * LEN(sizes); way++) {
+        const int d = sizes[way / 4], own = way & 1, lower = way >> 1 & 1;
+        const spot_outer_rows s = { d, N, x, centre, own ? row : NULL, own ? weight : NULL, lower };
+        for (int j0 = 0; j0 < d; j0 += SPOT_OUTER_HIGH)
+            for (int k0 = 0; k0 < d; k0 += SPOT_OUTER_WIDE) {
+                memset(sum, 0, sizeof sum);
+                spot_outer_add(sum, &s, j0, k0);
+                for (int j = j0; j < d && j < j0 + SPOT_OUTER_HIGH; j++)
+                    for (int k = k0; k < d && k < k0 + SPOT_OUTER_WIDE; k++) {
+                        double want = 0;
+                        for (int i = 0; i < N && (lower ? k <= j : k >= j); i++) {
+                            const float *at = x + (size_t)(own ? row[i] : i) * d;
+                            want = fma((own ? weight[i] : 1) * (at[j] - centre[j]), at[k] - centre[k], want);
+                        }
+                        if (lower ? k <= j : k >= j) assert_true(sum[j - j0][k - k0] == want);
+                    }
+            }
+    }
+}
+
+/* Scores against one fma chain each. */
+TEST(scores_are_plain_chains)
+{
+    enum { N = 101, D = 140, KEPT = 67 };
+    static float x[N * D], score[N * KEPT];
+    static double mean[D], axis[KEPT * D];
+    spot_ctx c = check_ctx(2);
+
+    for (int e = 0; e < N * D; e++) x[e] = (float)sin(0.31 * e + 0.007 * e * e);
+    for (int e = 0; e < KEPT * D; e++) axis[e] = cos(0.13 * e + 0.003 * e * e);
+    for (int j = 0; j < D; j++) mean[j] = 0.1 * cos(j);
+    for (int kept = 1; kept <= KEPT; kept += 33) {
+        const spot_pca_problem p = { .n = N, .d = D, .kept = kept, .x = x, .mean = mean, .axis = axis, .score = score };
+        CHECK_OK(&c, spot_pca_project(&c, 1, &p));
+        for (int i = 0; i < N; i++)
+            for (int k = 0; k < kept; k++) {
+                double want = 0;
+                for (int j = 0; j < D; j++) want = fma(x[i * D + j] - mean[j], axis[k * D + j], want);
+                assert_true(score[i * kept + k] == (float)want);
+            }
+    }
 }
 
 TEST(none_copies_the_features)

@@ -22,6 +22,7 @@ enum { LANES = 2 };
 #endif
 
 typedef double  vd __attribute__((vector_size(8 * LANES), may_alias));
+typedef double  vd_any __attribute__((vector_size(8 * LANES), aligned(8), may_alias));     /* at any address */
 typedef int64_t vi __attribute__((vector_size(8 * LANES), may_alias));   /* comparisons give -1 or 0 in each lane */
 
 #define VD_INLINE static inline __attribute__((always_inline))
@@ -42,6 +43,17 @@ VD_INLINE vd vd_wide(const float *p)  { return (vd){ p[0], p[1] }; }
 #endif
 
 VD_INLINE vd vd_all(double x) { return x - (vd){ 0 }; }
+
+/* x in a register of its own: gcc would load it again for each of its uses, and loads would bound a loop of products. */
+VD_INLINE vd vd_kept(vd x)
+{
+#if defined __AVX512F__
+    __asm__("" : "+v"(x));
+#elif defined __AVX2__
+    __asm__("" : "+x"(x));
+#endif
+    return x;
+}
 
 /* yes where the mask is set, else no. */
 VD_INLINE vi vi_pick(vi mask, vi yes, vi no) { return (mask & yes) | (~mask & no); }

@@ -303,36 +303,37 @@ static int maximise_group(const domino_mixture_work *w, const spot_domino_job *j
     return ill;
 }
 
-/* Second moments of slice k about its last mean into w->factor: rows a0 .., columns b0 .. <= a0, on and below the
- * diagonal. */
+/* Second moments of slice k about its last mean into w->factor: rows a0 .., columns b0 .., on and below the diagonal. */
 static void second_moments(const domino_mixture_work *w, const spot_domino_job *job, int k, int a0, int b0)
 {
-    double sum[SPOT_OUTER_TILE][SPOT_OUTER_TILE] = { { 0 } };
+    double sum[SPOT_OUTER_HIGH][SPOT_OUTER_WIDE] = { { 0 } };
     int d = job->d, *row = w->row + (size_t)omp_get_thread_num() * job->n, held = rows_held(row, job, k, 0, job->n);
     const double *mean = slice_of(job->mean, k, d), *r = slice_of(job->r, k, job->n);
     double *to = slice_of(w->factor, k, (size_t)d * d);
 
     for (int h = 0; h < held; h += SPOT_OUTER_DEPTH) {
         double weight[SPOT_OUTER_DEPTH];
-        spot_outer_rows some = { d, held - h < SPOT_OUTER_DEPTH ? held - h : SPOT_OUTER_DEPTH, job->x, mean, row + h, weight };
+        int rows = held - h < SPOT_OUTER_DEPTH ? held - h : SPOT_OUTER_DEPTH;
+        spot_outer_rows some = { d, rows, job->x, mean, row + h, weight, true };
         for (int i = 0; i < some.rows; i++) weight[i] = r[some.row[i]];
         spot_outer_add(sum, &some, a0, b0);
     }
-    for (int i = a0; i < a0 + SPOT_OUTER_TILE && i < d; i++)
-        for (int j = b0; j < b0 + SPOT_OUTER_TILE && j <= i; j++) to[(size_t)i * d + j] = sum[i - a0][j - b0];
+    for (int i = a0; i < a0 + SPOT_OUTER_HIGH && i < d; i++)
+        for (int j = b0; j < b0 + SPOT_OUTER_WIDE && j <= i; j++) to[(size_t)i * d + j] = sum[i - a0][j - b0];
 }
 
 /* M step. Returns the number of slices without a factor. */
 static int maximise_slices(const domino_mixture_work *w, const spot_domino_job *job, double ridge)
 {
-    int side = (job->d + SPOT_OUTER_TILE - 1) / SPOT_OUTER_TILE, ill = 0;
+    int high = (job->d + SPOT_OUTER_HIGH - 1) / SPOT_OUTER_HIGH, wide = (job->d + SPOT_OUTER_WIDE - 1) / SPOT_OUTER_WIDE;
+    int tiles = high * wide, ill = 0;
 
     if (job->full) {
 #pragma omp parallel for num_threads(w->threads) schedule(dynamic)
-        for (int task = 0; task < job->k * side * side; task++)
-            if (task / side % side >= task % side)
-                second_moments(w, job, task / (side * side), task / side % side * SPOT_OUTER_TILE,
-                               task % side * SPOT_OUTER_TILE);
+        for (int task = 0; task < job->k * tiles; task++) {
+            int a0 = task % tiles / wide * SPOT_OUTER_HIGH, b0 = task % wide * SPOT_OUTER_WIDE;
+            if (b0 < a0 + SPOT_OUTER_HIGH) second_moments(w, job, task / tiles, a0, b0);
+        }
     }
 #pragma omp parallel for num_threads(w->threads) schedule(dynamic)
     for (int k = 0; k < job->k; k += GROUP) {

@@ -1,37 +1,37 @@
-/* ridge.c - normal equations and scores on the CPU: threads own 64 x 64 tiles of a gram, 64 columns of a moment, 64 rows of
+/* ridge.c - normal equations and scores on the CPU: threads own 64 x 96 tiles of a gram, 64 columns of a moment, 64 rows of
  * the scores. */
 #include "fit/ridge.h"
 
 #include "core/outer.h"
 #include "core/problems.h"
 
-enum { TILE = SPOT_OUTER_TILE, CHAINS = SPOT_RIDGE_CHAINS, SLAB = 512, BAND = 64 };
+enum { HIGH = SPOT_OUTER_HIGH, WIDE = SPOT_OUTER_WIDE, COLUMNS = 64, CHAINS = SPOT_RIDGE_CHAINS, SLAB = 512, BAND = 64 };
 
 static void gram_tile(const spot_ridge_rows *s, int j0, int k0)
 {
-    const spot_outer_rows all = { s->d, s->rows, s->x, s->centre, s->row, s->weight };
-    double sum[TILE][TILE] = { { 0 } };
+    const spot_outer_rows all = { s->d, s->rows, s->x, s->centre, s->row, s->weight, false };
+    double sum[HIGH][WIDE] = { { 0 } };
 
     spot_outer_add(sum, &all, j0, k0);
-    for (int j = j0; j < j0 + TILE && j < s->d; j++)
-        for (int k = k0 > j ? k0 : j; k < k0 + TILE && k < s->d; k++) s->out[(size_t)j * s->d + k] += sum[j - j0][k - k0];
+    for (int j = j0; j < j0 + HIGH && j < s->d; j++)
+        for (int k = k0 > j ? k0 : j; k < k0 + WIDE && k < s->d; k++) s->out[(size_t)j * s->d + k] += sum[j - j0][k - k0];
 }
 
 static spot_status gram_cpu(spot_ctx *c, int count, const spot_ridge_rows *sets)
 {
     for (int q = 0; q < count; q++) {
-        int side = (sets[q].d + TILE - 1) / TILE;
+        int high = (sets[q].d + HIGH - 1) / HIGH, wide = (sets[q].d + WIDE - 1) / WIDE;
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
-        for (int t = 0; t < side * side; t++)
-            if (t / side <= t % side) gram_tile(&sets[q], t / side * TILE, t % side * TILE);
+        for (int t = 0; t < high * wide; t++)
+            if (t / wide * HIGH < (t % wide + 1) * WIDE) gram_tile(&sets[q], t / wide * HIGH, t % wide * WIDE);
     }
     return SPOT_OK;
 }
 
 static void moment_tile(const spot_ridge_rows *s, int j0)
 {
-    int cols = s->d - j0 < TILE ? s->d - j0 : TILE;
-    double sum[TILE] = { 0 };
+    int cols = s->d - j0 < COLUMNS ? s->d - j0 : COLUMNS;
+    double sum[COLUMNS] = { 0 };
 
     for (int r = 0; r < s->rows; r++) {
         const float *x = s->x + (size_t)s->row[r] * s->d + j0;
@@ -43,11 +43,11 @@ static void moment_tile(const spot_ridge_rows *s, int j0)
 
 static spot_status moment_cpu(spot_ctx *c, int count, const spot_ridge_rows *sets)
 {
-    int most = (SPOT_MOST(count, sets, d) + TILE - 1) / TILE;
+    int most = (SPOT_MOST(count, sets, d) + COLUMNS - 1) / COLUMNS;
 
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
     for (int t = 0; t < count * most; t++)
-        if (t % most * TILE < sets[t / most].d) moment_tile(&sets[t / most], t % most * TILE);
+        if (t % most * COLUMNS < sets[t / most].d) moment_tile(&sets[t / most], t % most * COLUMNS);
     return SPOT_OK;
 }
 

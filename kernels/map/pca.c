@@ -1,16 +1,16 @@
-/* pca.c - covariance and projection on the CPU: threads own 64 x 64 tiles of the covariance and of the scores. */
+/* pca.c - covariance and projection on the CPU: threads own 64 x 96 tiles of the covariance and of the scores. */
 #include "map/pca.h"
 
 #include "core/column_sums.h"
 #include "core/outer.h"
 
-enum { TILE = SPOT_OUTER_TILE, DEPTH = SPOT_OUTER_DEPTH, LINE = 16 };
+enum { HIGH = SPOT_OUTER_HIGH, WIDE = SPOT_OUTER_WIDE, DEPTH = SPOT_OUTER_DEPTH, COLUMNS = 64 };
 
 /* Means of columns j0 .. j0+63. */
 static void mean_of_columns(const spot_pca_problem *p, int j0)
 {
-    double mean[TILE];
-    int cols = p->d - j0 < TILE ? p->d - j0 : TILE;
+    double mean[COLUMNS];
+    int cols = p->d - j0 < COLUMNS ? p->d - j0 : COLUMNS;
 
     spot_column_means(mean, p->x, p->n, p->d, j0, cols);
     memcpy(p->mean + j0, mean, (size_t)cols * sizeof *mean);
@@ -18,44 +18,50 @@ static void mean_of_columns(const spot_pca_problem *p, int j0)
 
 static void covariance_tile(const spot_pca_problem *p, int j0, int k0)
 {
-    const spot_outer_rows all = { p->d, p->n, p->x, p->mean, NULL, NULL };
-    double sum[TILE][TILE] = { { 0 } };
+    const spot_outer_rows all = { p->d, p->n, p->x, p->mean, NULL, NULL, false };
+    double sum[HIGH][WIDE] = { { 0 } };
 
     spot_outer_add(sum, &all, j0, k0);
-    for (int j = j0; j < j0 + TILE && j < p->d; j++)
-        for (int k = k0 > j ? k0 : j; k < k0 + TILE && k < p->d; k++) p->cov[(size_t)j * p->d + k] = sum[j - j0][k - k0];
+    for (int j = j0; j < j0 + HIGH && j < p->d; j++)
+        for (int k = k0 > j ? k0 : j; k < k0 + WIDE && k < p->d; k++) p->cov[(size_t)j * p->d + k] = sum[j - j0][k - k0];
 }
 
 static spot_status covariance_cpu(spot_ctx *c, int problems, const spot_pca_problem *p)
 {
     for (int q = 0; q < problems; q++) {
-        int d = p[q].d, side = (d + TILE - 1) / TILE;
+        int d = p[q].d, high = (d + HIGH - 1) / HIGH, wide = (d + WIDE - 1) / WIDE;
 #pragma omp parallel num_threads(c->threads)
         {
 #pragma omp for schedule(dynamic)
-            for (int j0 = 0; j0 < d; j0 += TILE) mean_of_columns(&p[q], j0);
+            for (int j0 = 0; j0 < d; j0 += COLUMNS) mean_of_columns(&p[q], j0);
 #pragma omp for schedule(dynamic)
-            for (int t = 0; t < side * side; t++)
-                if (t / side <= t % side) covariance_tile(&p[q], t / side * TILE, t % side * TILE);
+            for (int t = 0; t < high * wide; t++)
+                if (t / wide * HIGH < (t % wide + 1) * WIDE) covariance_tile(&p[q], t / wide * HIGH, t % wide * WIDE);
         }
     }
     return SPOT_OK;
 }
 
-/* Scores of rows i0 .. i0+63 on axes k0 .. k0+63: slabs of 128 features, with the slab of rows transposed. */
+/* Scores of rows i0 .. i0+95 on axes k0 .. k0+63. */
 static void project_tile(const spot_pca_problem *p, int i0, int k0)
 {
-    int rows = p->n - i0 < TILE ? p->n - i0 : TILE, axes = p->kept - k0 < TILE ? p->kept - k0 : TILE;
-    double sum[TILE][TILE] = { { 0 } }, turned[DEPTH][TILE] = { { 0 } }, axis[TILE][DEPTH] = { { 0 } };
+    int rows = p->n - i0 < WIDE ? p->n - i0 : WIDE, axes = p->kept - k0 < HIGH ? p->kept - k0 : HIGH;
+    double sum[HIGH][WIDE] = { { 0 } };
+    spot_outer_slabs s;
 
     for (int j0 = 0; j0 < p->d; j0 += DEPTH) {
         int deep = p->d - j0 < DEPTH ? p->d - j0 : DEPTH;
-        for (int j1 = 0; j1 < deep; j1 += LINE)        /* few enough columns for the cache */
-            for (int i = 0; i < rows; i++)
-                for (int j = j1; j < j1 + LINE && j < deep; j++)
-                    turned[j][i] = p->x[(size_t)(i0 + i) * p->d + j0 + j] - p->mean[j0 + j];
-        for (int k = 0; k < axes; k++) memcpy(axis[k], p->axis + (size_t)(k0 + k) * p->d + j0, deep * sizeof **axis);
-        spot_outer_strided(sum, axis[0], 1, DEPTH, turned, deep);
+        for (int k = 0; k < (axes + SPOT_OUTER_A - 1) / SPOT_OUTER_A * SPOT_OUTER_A; k++) {
+            const double *axis = p->axis + (size_t)(k0 + (k < axes ? k : 0)) * p->d + j0;
+            double *to = spot_outer_at(s.a, 0, k, SPOT_OUTER_A);
+            for (int j = 0; j < deep; j++) to[j * SPOT_OUTER_A] = axis[j];
+        }
+        for (int i = 0; i < (rows + SPOT_OUTER_B - 1) / SPOT_OUTER_B * SPOT_OUTER_B; i++) {
+            const float *x = p->x + (size_t)(i0 + (i < rows ? i : 0)) * p->d + j0;
+            double *to = spot_outer_at(s.b, 0, i, SPOT_OUTER_B);
+            for (int j = 0; j < deep; j++) to[j * SPOT_OUTER_B] = x[j] - p->mean[j0 + j];
+        }
+        for (int i = 0; i < rows; i += SPOT_OUTER_B) spot_outer_strip(sum, &s, 0, axes, i, deep);
     }
     for (int i = 0; i < rows; i++)
         for (int k = 0; k < axes; k++) p->score[(size_t)(i0 + i) * p->kept + k0 + k] = (float)sum[k][i];
@@ -64,9 +70,9 @@ static void project_tile(const spot_pca_problem *p, int i0, int k0)
 static spot_status project_cpu(spot_ctx *c, int problems, const spot_pca_problem *p)
 {
     for (int q = 0; q < problems; q++) {
-        int high = (p[q].n + TILE - 1) / TILE, wide = (p[q].kept + TILE - 1) / TILE;
+        int high = (p[q].n + WIDE - 1) / WIDE, wide = (p[q].kept + HIGH - 1) / HIGH;
 #pragma omp parallel for num_threads(c->threads) schedule(dynamic)
-        for (int t = 0; t < high * wide; t++) project_tile(&p[q], t / wide * TILE, t % wide * TILE);
+        for (int t = 0; t < high * wide; t++) project_tile(&p[q], t / wide * WIDE, t % wide * HIGH);
     }
     return SPOT_OK;
 }
