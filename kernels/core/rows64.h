@@ -25,9 +25,8 @@ static inline void spot_pack_rows(float *tile, const float *x, int n, int d, int
     }
 }
 
-/* spot_squares for rows r0 .. of the tile and `centres` centres; w_step 0: one row of w for all centres. */
-VD_INLINE void spot_squares_block(double *out, const float *tile, int d, const double *w, size_t w_step, const double *m,
-                                  int r0, int centres)
+/* spot_squares for rows r0 .. of the tile and `centres` centres. */
+VD_INLINE void spot_squares_block(double *out, const float *tile, int d, const double *w, const double *m, int r0, int centres)
 {
     vd sum[SPOT_CENTRES][SPOT_ROW_VECTORS] = { { { 0 } } };
 
@@ -36,9 +35,10 @@ VD_INLINE void spot_squares_block(double *out, const float *tile, int d, const d
         for (int v = 0; v < SPOT_ROW_VECTORS; v++)
             x[v] = vd_wide(tile + (size_t)j * ROWS64 + r0 + v * LANES);
         for (int k = 0; k < centres; k++) {
-            vd scale = vd_all(w[k * w_step + j]), shift = vd_all(m[(size_t)k * d + j]);
+            vd scale = vd_all(w ? w[(size_t)k * d + j] : 1), shift = vd_all(m[(size_t)k * d + j]);
             for (int v = 0; v < SPOT_ROW_VECTORS; v++) {
-                vd u = vd_fma(x[v], scale, shift);
+                vd u = x[v] + shift;
+                if (w) u = vd_fma(x[v], scale, shift);
                 sum[k][v] = vd_fma(u, u, sum[k][v]);
             }
         }
@@ -47,17 +47,24 @@ VD_INLINE void spot_squares_block(double *out, const float *tile, int d, const d
         for (int v = 0; v < SPOT_ROW_VECTORS; v++) *(vd *)(out + k * ROWS64 + r0 + v * LANES) = sum[k][v];
 }
 
-/* Distances of a tile to k centres: out (k,64), aligned to vectors. */
-static inline void spot_squares(double *out, const float *tile, int d, const double *w, size_t w_step, const double *m, int k)
+VD_INLINE void spot_squares_of(double *out, const float *tile, int d, const double *w, const double *m, int k)
 {
     int k0 = 0;
 
     for (; k0 + SPOT_CENTRES <= k; k0 += SPOT_CENTRES)
         for (int r0 = 0; r0 < ROWS64; r0 += SPOT_ROW_VECTORS * LANES)
-            spot_squares_block(out + k0 * ROWS64, tile, d, w + k0 * w_step, w_step, m + (size_t)k0 * d, r0, SPOT_CENTRES);
+            spot_squares_block(out + k0 * ROWS64, tile, d, w ? w + (size_t)k0 * d : NULL, m + (size_t)k0 * d, r0, SPOT_CENTRES);
     for (; k0 < k; k0++)
         for (int r0 = 0; r0 < ROWS64; r0 += SPOT_ROW_VECTORS * LANES)
-            spot_squares_block(out + k0 * ROWS64, tile, d, w + k0 * w_step, w_step, m + (size_t)k0 * d, r0, 1);
+            spot_squares_block(out + k0 * ROWS64, tile, d, w ? w + (size_t)k0 * d : NULL, m + (size_t)k0 * d, r0, 1);
+}
+
+/* Distances of a tile to k centres: out (k,64), aligned to vectors. w NULL: ones, with an addition in place of the first fma:
+ * the same bits, and some CPUs add beside their fma. */
+static inline void spot_squares(double *out, const float *tile, int d, const double *w, const double *m, int k)
+{
+    if (w) spot_squares_of(out, tile, d, w, m, k);
+    else   spot_squares_of(out, tile, d, NULL, m, k);
 }
 
 #endif

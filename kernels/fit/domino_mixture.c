@@ -75,7 +75,7 @@ static void log_densities(double *l, const domino_mixture_work *w, const spot_do
     int classes = job->classes, y[ROWS64];
 
     for (int r = 0; r < ROWS64; r++) y[r] = job->y[t * ROWS64 + r < job->n ? t * ROWS64 + r : job->n - 1];
-    if (!job->full) spot_squares(l, tile, job->d, w->scale, (size_t)job->d, w->shift, job->k);
+    if (!job->full) spot_squares(l, tile, job->d, w->scale, w->shift, job->k);
     for (int k = 0; k < job->k; k++) {
         double *own = l + k * ROWS64, q[ROWS64] = { 0 };
         const double *of_y = w->of_y + (size_t)k * classes, *of_p = job->of_p + (size_t)k * classes;

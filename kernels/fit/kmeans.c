@@ -19,7 +19,7 @@ enum { LLOYD = 300, TRIALS = SPOT_KMEANS_TRIALS };
 typedef struct {
     int     tiles, threads;
     float  *tile;              /* (tiles, d, 64) */
-    double *one, *minus;       /* (d) ones; (k, d) minus the centres, or minus the trials */
+    double *minus;             /* (k, d) minus the centres, or minus the trials */
     double *dist;              /* (threads, k, 64) */
     double *near, *trial;      /* (n) squared distance to the nearest centre; (TRIALS, n) the same with each trial */
     double *mean, *count;      /* (k, d), (k): sum and number of points */
@@ -43,7 +43,7 @@ static void try_centres(const kmeans_work *w, const spot_kmeans_job *job, int tr
 #pragma omp parallel for num_threads(w->threads) schedule(static)
     for (int t = 0; t < w->tiles; t++) {
         double *dist = own_dist(w, job);
-        spot_squares(dist, w->tile + (size_t)t * job->d * ROWS64, job->d, w->one, 0, w->minus, trials);
+        spot_squares(dist, w->tile + (size_t)t * job->d * ROWS64, job->d, NULL, w->minus, trials);
         for (int i = 0; i < trials; i++)
             for (int r = 0; r < spot_tile_rows(job->n, t); r++) {
                 double near = w->near[t * ROWS64 + r], own = dist[i * ROWS64 + r];
@@ -85,7 +85,7 @@ static bool assign_points(const kmeans_work *w, const spot_kmeans_job *job)
     for (int t = 0; t < w->tiles; t++) {
         double *dist = own_dist(w, job), near[ROWS64];
         int label[ROWS64] = { 0 }, moved = 0;
-        spot_squares(dist, w->tile + (size_t)t * job->d * ROWS64, job->d, w->one, 0, w->minus, job->k);
+        spot_squares(dist, w->tile + (size_t)t * job->d * ROWS64, job->d, NULL, w->minus, job->k);
         memcpy(near, dist, sizeof near);
         for (int k = 1; k < job->k; k++)
             for (int r = 0; r < ROWS64; r++) {
@@ -124,23 +124,31 @@ static void fill_empty(const kmeans_work *w, const spot_kmeans_job *job)
     }
 }
 
+/* Sums and numbers of the points of centres k0 .. k1-1: a thread's share of them, which reads the labels once. */
+static void sum_points(const kmeans_work *w, const spot_kmeans_job *job, int k0, int k1)
+{
+    int d = job->d;
+
+    memset(w->mean + (size_t)k0 * d, 0, (size_t)(k1 - k0) * d * sizeof *w->mean);
+    for (int k = k0; k < k1; k++) w->count[k] = 0;
+    for (int i = 0; i < job->n; i++) {
+        int k = job->label[i];
+        double *sum = w->mean + (size_t)k * d;
+        if (k < k0 || k >= k1) continue;
+        w->count[k]++;
+        for (int j = 0; j < d; j++) sum[j] += job->x[(size_t)i * d + j];
+    }
+}
+
 /* Moves centres to the means of their points. Returns the sum of squared moves. */
 static double recentre(const kmeans_work *w, const spot_kmeans_job *job)
 {
     int d = job->d;
     double moved = 0;
 
-#pragma omp parallel for num_threads(w->threads) schedule(dynamic)
-    for (int k = 0; k < job->k; k++) {
-        double *sum = w->mean + (size_t)k * d;
-        memset(sum, 0, (size_t)d * sizeof *sum);
-        w->count[k] = 0;
-        for (int i = 0; i < job->n; i++) {
-            if (job->label[i] != k) continue;
-            w->count[k]++;
-            for (int j = 0; j < d; j++) sum[j] += job->x[(size_t)i * d + j];
-        }
-    }
+#pragma omp parallel for num_threads(w->threads) schedule(static)
+    for (int t = 0; t < w->threads; t++)
+        sum_points(w, job, (int)((long)job->k * t / w->threads), (int)((long)job->k * (t + 1) / w->threads));
     fill_empty(w, job);
     for (int k = 0; k < job->k; k++)
         for (int j = 0; j < d && w->count[k] > 0; j++) {
@@ -162,7 +170,6 @@ static spot_status fit_one(spot_ctx *c, void *lane, void *one, const void *cfg, 
     w->threads = threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int t = 0; t < w->tiles; t++) spot_pack_rows(w->tile + (size_t)t * job->d * ROWS64, job->x, job->n, job->d, t);
-    for (int j = 0; j < job->d; j++) w->one[j] = 1;
     tolerance = 1e-4 * spot_mean_variance(job->x, job->n, job->d);
     for (int i = 0; i < job->n; i++) job->label[i] = -1;
     if (!job->given) plus_plus(w, job);
@@ -184,7 +191,6 @@ static spot_status take_work(spot_ctx *c, spot_arena *a, void *lane, const void 
     kmeans_work *w = lane;
 
     SPOT_TRY(SPOT_TAKE(c, a, w->tile, (size_t)spot_tiles(n) * d * ROWS64));
-    SPOT_TRY(SPOT_TAKE(c, a, w->one, d));
     SPOT_TRY(SPOT_TAKE(c, a, w->minus, centres * d));
     SPOT_TRY(SPOT_TAKE(c, a, w->dist, threads * centres * ROWS64));
     SPOT_TRY(SPOT_TAKE(c, a, w->near, n));
