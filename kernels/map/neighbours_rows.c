@@ -5,26 +5,25 @@
 #include <immintrin.h>
 #endif
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "core/column_sums.h"
 
 enum { PANEL = SPOT_PACKED_PANEL, ROWS = SPOT_GEMM_ROWS };
 enum { DEPTH = 128, LANES = 16 };      /* 128 features of a panel fit L1 */
-enum { QUAD = 4, WHOLE = 127 };        /* bytes of a product; the greatest q of a panel's row */
+enum { QUAD = 4, PAIR = 2 * QUAD };    /* bytes of a product; AVX2 adds two products before it widens them */
 enum { FEW = 16, LONGEST = 1 << 15 };  /* fewer features than FEW gain nothing from bytes; more than LONGEST may overflow */
 
 #define UP (1 + 0x1p-20)       /* makes a float that is rounded from a double no less than it */
 
-/* OWN: the greatest q of a tile's row; MIDDLE: its addend to a byte. AVX2 adds two products in 16 bits, which 2 x 127 x 127
- * fits. */
+/* WHOLE: the greatest q; MIDDLE: its addend to a byte of a tile's row. AVX2 adds four products in 16 bits, which
+ * 4 x (64 + 63) x 63 fits. */
 #ifdef __AVX512VNNI__
-enum { HAS_BYTES = 1, OWN = WHOLE, MIDDLE = 128 };
+enum { HAS_BYTES = 1, WHOLE = 127, MIDDLE = 128 };
 #elif SPOT_GEMM_AVX2
-enum { HAS_BYTES = 1, OWN = 63, MIDDLE = 64 };
+enum { HAS_BYTES = 1, WHOLE = 63, MIDDLE = 64 };
 #else
-enum { HAS_BYTES = 0, OWN = WHOLE, MIDDLE = 128 };
+enum { HAS_BYTES = 0, WHOLE = 127, MIDDLE = 128 };
 #endif
 
 spot_status spot_packed_rows_take(spot_ctx *c, spot_arena *a, spot_packed_rows *f, const spot_neighbours *s)
@@ -33,7 +32,7 @@ spot_status spot_packed_rows_take(spot_ctx *c, spot_arena *a, spot_packed_rows *
     size_t rows = (size_t)panels * PANEL;
 
     *f = (spot_packed_rows){ .s = s, .n = s->x.rows, .d = d, .panels = panels,
-                             .wide = HAS_BYTES && d >= FEW && d <= LONGEST ? (d + QUAD - 1) / QUAD * QUAD : 0 };
+                             .wide = HAS_BYTES && d >= FEW && d <= LONGEST ? (d + PAIR - 1) / PAIR * PAIR : 0 };
     SPOT_TRY(SPOT_TAKE(c, a, f->mean, d));
     SPOT_TRY(SPOT_TAKE(c, a, f->packed, f->wide ? 0 : rows * d));
     SPOT_TRY(SPOT_TAKE(c, a, f->quads, rows * f->wide));
@@ -42,8 +41,6 @@ spot_status spot_packed_rows_take(spot_ctx *c, spot_arena *a, spot_packed_rows *
     SPOT_TRY(SPOT_TAKE(c, a, f->length, rows));
     SPOT_TRY(SPOT_TAKE(c, a, f->off, rows));
     SPOT_TRY(SPOT_TAKE(c, a, f->scale, rows));
-    SPOT_TRY(SPOT_TAKE(c, a, f->own_off, rows));
-    SPOT_TRY(SPOT_TAKE(c, a, f->own_scale, rows));
     return SPOT_TAKE(c, a, f->middle, rows);
 }
 
@@ -77,44 +74,72 @@ static void pack_panel(const spot_packed_rows *f, int p, double shrink)
     }
 }
 
-/* part as q steps of `scale`, -whole <= q <= whole, and the square of what that leaves. */
-static inline int step_of(float part, float scale, int whole, double *left)
+/* part as steps of `scale`, a whole number from -WHOLE to WHOLE. */
+static inline float step_of(float part, float scale)
 {
-    const float steps = scale > 0 ? rintf(part / scale) : 0;
-    const int q = !(steps < (float)whole) ? whole : steps < (float)-whole ? -whole : (int)steps;
-    const double off = part - (double)scale * q;
+    float steps = rintf(part / scale);
 
-    *left += off * off;
-    return q;
+    steps = steps < (float)WHOLE ? steps : (float)WHOLE;       /* where scale is 0 or not finite, too */
+    return steps > (float)-WHOLE ? steps : (float)-WHOLE;
+}
+
+/* Features k .. k+15 of row i less the mean, 0 past the last. */
+static inline void centre(float part[LANES], const spot_packed_rows *f, int i, int k)
+{
+    const float *x = f->s->x.v + (size_t)i * f->d + k, *mean = f->mean + k;
+
+    if (f->d - k >= LANES) for (int l = 0; l < LANES; l++) part[l] = x[l] - mean[l];
+    else for (int l = 0; l < LANES; l++) part[l] = k + l < f->d ? x[l] - mean[l] : 0;
 }
 
 /* Row i less the mean as whole numbers, as a row of a panel and of a tile, and what they leave. */
 static void pack_bytes(const spot_packed_rows *f, int i, double shrink)
 {
-    const float *x = f->s->x.v + (size_t)(i < f->n ? i : 0) * f->d;
     int8_t *quad = f->quads + ((size_t)(i / PANEL) * f->wide * PANEL + (size_t)(i % PANEL) * QUAD);
     uint8_t *byte = f->bytes + (size_t)i * f->wide;
-    double squares = 0, left = 0, own_left = 0;
-    float most = 0, scale, own_scale;
+    double squares[LANES] = { 0 }, left[LANES] = { 0 };
+    float part[LANES], most[LANES] = { 0 }, scale = 0;
     int sum = 0;
-    const bool same = (int)OWN == (int)WHOLE;
 
-    for (int k = 0; k < f->d && i < f->n; k++) most = fmaxf(most, fabsf(x[k] - f->mean[k]));
-    scale = most / WHOLE, own_scale = most / OWN;
-    for (int k = 0; k < f->wide; k++) {
-        const float part = k < f->d && i < f->n ? x[k] - f->mean[k] : 0;
-        const int q = step_of(part, scale, WHOLE, &left), own = same ? q : step_of(part, own_scale, OWN, &own_left);
-        squares += (double)part * part;
-        sum += q;
-        byte[k] = (uint8_t)(own + MIDDLE);
-        quad[(size_t)(k / QUAD) * QUAD * PANEL + k % QUAD] = (int8_t)q;
+    for (int k = 0; k < f->d; k += LANES) {
+        centre(part, f, i, k);
+        for (int l = 0; l < LANES; l++) most[l] = fabsf(part[l]) > most[l] ? fabsf(part[l]) : most[l];
     }
+    for (int l = 0; l < LANES; l++) scale = fmaxf(scale, most[l] / WHOLE);
+    scale = scale > 0 ? scale : 1;
+    for (int k = 0; k < f->wide; k += LANES) {
+        int8_t q[LANES];
+        uint8_t own[LANES];
+        int wide = f->wide - k < LANES ? f->wide - k : LANES;
+        centre(part, f, i, k);
+        for (int l = 0; l < LANES; l++) {
+            const float steps = step_of(part[l], scale);
+            const double off = part[l] - (double)scale * steps;
+            squares[l] += (double)part[l] * part[l];
+            left[l] += off * off;
+            q[l] = (int8_t)steps, own[l] = (uint8_t)((int)steps + MIDDLE);
+        }
+        for (int l = 0; l < wide; l++) sum += q[l];
+        memcpy(byte + k, own, (size_t)wide);
+        for (int l = 0; l < wide; l += QUAD) memcpy(quad + (size_t)(k + l) * PANEL, q + l, QUAD);
+    }
+    for (int l = 1; l < LANES; l++) squares[0] += squares[l], left[0] += left[l];
     f->middle[i] = -MIDDLE * sum;
-    f->scale[i] = scale, f->own_scale[i] = own_scale;
-    f->length[i] = (float)(sqrt(squares) * UP);
-    f->off[i] = (float)(sqrt(left) * UP);
-    f->own_off[i] = same ? f->off[i] : (float)(sqrt(own_left) * UP);
-    f->norm[i] = i < f->n ? (float)(squares * shrink) : INFINITY;
+    f->scale[i] = scale;
+    f->length[i] = (float)(sqrt(squares[0]) * UP);
+    f->off[i] = (float)(sqrt(left[0]) * UP);
+    f->norm[i] = (float)(squares[0] * shrink);
+}
+
+/* A row past the last, which is near to none. */
+static void pack_nothing(const spot_packed_rows *f, int i)
+{
+    for (int k = 0; k < f->wide; k += QUAD)
+        memset(f->quads + ((size_t)(i / PANEL) * f->wide + k) * PANEL + (size_t)(i % PANEL) * QUAD, 0, QUAD);
+    memset(f->bytes + (size_t)i * f->wide, 0, (size_t)f->wide);
+    f->middle[i] = 0;
+    f->scale[i] = f->length[i] = f->off[i] = 0;
+    f->norm[i] = INFINITY;
 }
 
 /* ---- products ---- */
@@ -136,37 +161,32 @@ static void multiply_floats(float (*dot)[PANEL], const spot_packed_rows *f, int 
 }
 
 #if SPOT_GEMM_AVX2
-/* Products of 4 rows from `row` on with 16 columns of the panel from j0 on. */
+/* Products of 8 rows from `row` on with 8 columns of the panel from j0 on. */
 static void multiply_part(float (*dot)[PANEL], const spot_packed_rows *f, int row, int panel, int j0)
 {
-    const int32_t *middle = f->middle + (size_t)panel * PANEL + j0;
-    const float *scale = f->scale + (size_t)panel * PANEL + j0;
     const int8_t *b = f->quads + (size_t)panel * f->wide * PANEL + j0 * QUAD;
-    const uint8_t *a[4];
-    const __m256i one = _mm256_set1_epi16(1);
-    __m256i sum[4][2];
+    const uint8_t *a = f->bytes + (size_t)row * f->wide;
+    const size_t wide = (size_t)f->wide, at = (size_t)panel * PANEL + (size_t)j0;
+    const __m256i one = _mm256_set1_epi16(1), middle = _mm256_loadu_si256((const __m256i *)(f->middle + at));
+    const __m256 scale = _mm256_loadu_ps(f->scale + at);
+    __m256i sum[ROWS];
 
-    for (int i = 0; i < 4; i++) {
-        a[i] = f->bytes + (size_t)(row + i) * f->wide;
-        sum[i][0] = _mm256_loadu_si256((const __m256i *)middle), sum[i][1] = _mm256_loadu_si256((const __m256i *)(middle + 8));
-    }
-    for (int k = 0; k < f->wide; k += QUAD) {
-        const __m256i *at = (const __m256i *)(b + (size_t)k * PANEL);
-        const __m256i first = _mm256_loadu_si256(at), last = _mm256_loadu_si256(at + 1);
-        for (int i = 0; i < 4; i++) {
-            int32_t four;
-            memcpy(&four, a[i] + k, sizeof four);
-            const __m256i own = _mm256_set1_epi32(four);
-            sum[i][0] = _mm256_add_epi32(sum[i][0], _mm256_madd_epi16(_mm256_maddubs_epi16(own, first), one));
-            sum[i][1] = _mm256_add_epi32(sum[i][1], _mm256_madd_epi16(_mm256_maddubs_epi16(own, last), one));
+    for (int i = 0; i < ROWS; i++) sum[i] = middle;
+    for (size_t k = 0; k < wide; k += PAIR) {
+        const __m256i first = _mm256_loadu_si256((const __m256i *)(b + k * PANEL));
+        const __m256i last = _mm256_loadu_si256((const __m256i *)(b + (k + QUAD) * PANEL));
+        __asm__("" : : "x"(first), "x"(last));     /* gcc would load them again for each row */
+        for (int i = 0; i < ROWS; i++) {
+            int32_t four[2];
+            memcpy(four, a + (size_t)i * wide + k, sizeof four);
+            const __m256i two = _mm256_add_epi16(_mm256_maddubs_epi16(_mm256_set1_epi32(four[0]), first),
+                                                 _mm256_maddubs_epi16(_mm256_set1_epi32(four[1]), last));
+            sum[i] = _mm256_add_epi32(sum[i], _mm256_madd_epi16(two, one));
         }
     }
-    for (int i = 0; i < 4; i++) {
-        const __m256 own = _mm256_set1_ps(f->own_scale[row + i]);
-        for (int h = 0; h < 2; h++) {
-            const __m256 both = _mm256_mul_ps(own, _mm256_loadu_ps(scale + 8 * h));
-            _mm256_storeu_ps(dot[i] + j0 + 8 * h, _mm256_mul_ps(both, _mm256_cvtepi32_ps(sum[i][h])));
-        }
+    for (int i = 0; i < ROWS; i++) {
+        const __m256 both = _mm256_mul_ps(_mm256_set1_ps(f->scale[row + i]), scale);
+        _mm256_storeu_ps(dot[i] + j0, _mm256_mul_ps(both, _mm256_cvtepi32_ps(sum[i])));
     }
 }
 #endif
@@ -193,7 +213,7 @@ static void multiply_bytes(float (*dot)[PANEL], const spot_packed_rows *f, int i
             }
         }
         for (int i = 0; i < ROWS; i++) {
-            __m512 own = _mm512_set1_ps(f->own_scale[i0 + r + i]);
+            __m512 own = _mm512_set1_ps(f->scale[i0 + r + i]);
             for (int h = 0; h < 2; h++) {
                 __m512 both = _mm512_mul_ps(own, _mm512_loadu_ps(scale + h * LANES));
                 _mm512_storeu_ps(dot[r + i] + h * LANES, _mm512_mul_ps(both, _mm512_cvtepi32_ps(sum[i][h])));
@@ -201,8 +221,8 @@ static void multiply_bytes(float (*dot)[PANEL], const spot_packed_rows *f, int i
         }
     }
 #elif SPOT_GEMM_AVX2
-    for (int r = 0; r < rows; r += 4)
-        for (int j0 = 0; j0 < PANEL; j0 += 16) multiply_part(dot + r, f, i0 + r, panel, j0);
+    for (int r = 0; r < rows; r += ROWS)
+        for (int j0 = 0; j0 < PANEL; j0 += 8) multiply_part(dot + r, f, i0 + r, panel, j0);
 #else
     (void)dot, (void)f, (void)i0, (void)rows, (void)panel;
 #endif
@@ -213,11 +233,12 @@ void spot_packed_rows_fill(const spot_packed_rows *f, double shrink, int threads
     mean_of_rows(f, threads);
     if (!f->wide) memset(f->length, 0, (size_t)f->panels * PANEL * sizeof *f->length);
     if (!f->wide) memset(f->off, 0, (size_t)f->panels * PANEL * sizeof *f->off);
-    if (!f->wide) memset(f->own_off, 0, (size_t)f->panels * PANEL * sizeof *f->own_off);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
     for (int p = 0; p < f->panels; p++) {
         if (!f->wide) pack_panel(f, p, shrink);
-        for (int i = p * PANEL; f->wide && i < (p + 1) * PANEL; i++) pack_bytes(f, i, shrink);
+        for (int i = p * PANEL; f->wide && i < (p + 1) * PANEL; i++)
+            if (i < f->n) pack_bytes(f, i, shrink);
+            else pack_nothing(f, i);
     }
 }
 

@@ -1,8 +1,8 @@
 /* neighbours_rows.h - the rows of a search for neighbours, packed on the CPU for products of all pairs, as floats or as bytes.
  *
  * CPUs with VNNI, or with AVX2 and no AVX-512, take four products of bytes at a time. A row a, less the mean, is s q + u with
- * whole numbers q from -127 to 127; as a row of a tile, with AVX2 from -63 to 63. The products of q are exact, so that ab
- * differs from theirs by at most |u_a| |b| + (|a| + |u_a|) |u_b|. */
+ * whole numbers q from -127 to 127, with AVX2 from -63 to 63. The products of q are exact, so that ab differs from theirs by
+ * at most |u_a| |b| + (|a| + |u_a|) |u_b|, which is the same for ba. */
 #ifndef SPOTTER_NEIGHBOURS_ROWS_H
 #define SPOTTER_NEIGHBOURS_ROWS_H
 
@@ -24,8 +24,7 @@ typedef struct {
     float   *norm;             /* (panels, 32): `shrink` x squared length; infinite past the last */
     float   *length, *off;     /* (panels, 32): |a|, |u|, rounded up; 0 for floats */
     float   *scale;            /* (panels, 32): s */
-    float   *own_off, *own_scale;      /* (panels, 32): |u| and s of a row of a tile */
-    int32_t *middle;           /* (panels, 32): -128 times the sum of q */
+    int32_t *middle;           /* (panels, 32): -128, or -64 with AVX2, times the sum of q */
 } spot_packed_rows;
 
 /* Sets n, d, panels and wide, and takes the arrays. A counting arena only counts. */
