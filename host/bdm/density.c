@@ -36,6 +36,7 @@ typedef struct {
     double *loss;              /* (n) */
     double *left;              /* (n): share of a row that is in no slice yet */
     double *w, *step, *slope, *held;   /* (n): weights; direction of a step; gradient; products with (Q + Q') / k */
+    double *share;             /* (n): left x what is multiplied */
     uint64_t *key;             /* (n) */
     int len;                   /* slices found */
     double *found;             /* (top, n): their weights */
@@ -52,6 +53,7 @@ static spot_status take_problem(spot_ctx *c, spot_arena *a, density_problem *q, 
     SPOT_TRY(SPOT_TAKE(c, a, q->step, rows));
     SPOT_TRY(SPOT_TAKE(c, a, q->slope, rows));
     SPOT_TRY(SPOT_TAKE(c, a, q->held, rows));
+    SPOT_TRY(SPOT_TAKE(c, a, q->share, rows));
     SPOT_TRY(SPOT_TAKE(c, a, q->key, rows));
     SPOT_TRY(SPOT_TAKE(c, a, q->found, all));
     return SPOT_TAKE(c, a, q->ranks, top);
@@ -63,13 +65,12 @@ static void multiply(density_problem *q, const double *v)
     const spot_graph *g = q->g;
 
     memset(q->held, 0, (size_t)g->n * sizeof *q->held);
+    for (int i = 0; i < g->n; i++) q->share[i] = q->left[i] * v[i];
     for (int i = 0; i < g->n; i++) {
-        double own = q->left[i] * v[i], sum = 0;
-        for (int e = i * g->k; e < (i + 1) * g->k; e++) {
-            int j = g->column[e];
-            sum += q->left[j] * v[j];
-            q->held[j] += own;
-        }
+        const int *near = g->column + (size_t)i * g->k;
+        double own = q->share[i], sum = 0;
+        for (int e = 0; e < g->k; e++) sum += q->share[near[e]];
+        for (int e = 0; e < g->k && own != 0; e++) q->held[near[e]] += own;       /* few rows have a weight */
         q->held[i] += sum;
     }
     for (int i = 0; i < g->n && g->k; i++) q->held[i] *= q->left[i] / g->k;

@@ -4,6 +4,8 @@
 #ifdef __AVX512F__
 #include <immintrin.h>
 #endif
+#include <math.h>
+#include <string.h>
 
 #include "core/gemm.h"
 
@@ -58,12 +60,11 @@ static void turn(float to[LANES][LANES], const float *const b[LANES], int k)
 #endif
 }
 
-void spot_exact_distances(float sum[LANES], const float *a, const float *const b[LANES], int d)
+void spot_exact_distances(float to[LANES], const float *a, const float *const b[LANES], int d)
 {
-    float turned[LANES][LANES];
+    float turned[LANES][LANES], sum[LANES] = { 0 };      /* on the stack: stores to `to` might change rows */
     int k = 0;
 
-    for (int l = 0; l < LANES; l++) sum[l] = 0;
     for (; k + LANES <= d; k += LANES) {
         turn(turned, b, k);
         for (int i = 0; i < LANES; i++)
@@ -77,4 +78,5 @@ void spot_exact_distances(float sum[LANES], const float *a, const float *const b
             float x = a[k] - b[l][k];
             sum[l] = fmaf(x, x, sum[l]);
         }
+    memcpy(to, sum, sizeof sum);
 }

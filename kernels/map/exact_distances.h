@@ -4,6 +4,6 @@
 
 enum { SPOT_EXACT_LANES = 16 };
 
-void spot_exact_distances(float sum[SPOT_EXACT_LANES], const float *a, const float *const b[SPOT_EXACT_LANES], int d);
+void spot_exact_distances(float to[SPOT_EXACT_LANES], const float *a, const float *const b[SPOT_EXACT_LANES], int d);
 
 #endif
