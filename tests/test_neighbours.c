@@ -162,7 +162,7 @@ TEST(of_every_remainder)
     n = N;
 }
 
-/* Rows from the farthest to the nearest, and so that the nearest of each come last: all candidates are replaced again and again. */
+/* Rows from the farthest to the nearest, and so that the nearest of each come last: candidates are replaced again and again. */
 TEST(of_reversed_order)
 {
     fill(D, 0.01, 0);

@@ -238,7 +238,7 @@ static void begin_row(lists *l, const search *f, int row)
     l->reach[r] = row < f->rows.n ? FLT_MAX : -INFINITY;
 }
 
-/* Rows of tile i and the panels of tile j; with `both` for the rows of each. A tile that needs the plain search anyway is passed
+/* Rows of tile i and the panels of tile j; with `both` for the rows of each. Tiles that need the plain search anyway are passed
  * over. */
 static void sweep_tiles(thread_work *w, const search *f, int i, int j, bool both)
 {
