@@ -120,8 +120,10 @@ static void pack_bytes(const spot_packed_rows *f, int i, double shrink)
             q[l] = (int8_t)steps, own[l] = (uint8_t)((int)steps + MIDDLE);
         }
         for (int l = 0; l < wide; l++) sum += q[l];
-        memcpy(byte + k, own, (size_t)wide);
-        for (int l = 0; l < wide; l += QUAD) memcpy(quad + (size_t)(k + l) * PANEL, q + l, QUAD);
+        for (int l = 0; l < wide; l += QUAD) {
+            memcpy(byte + k + l, own + l, QUAD);
+            memcpy(quad + (size_t)(k + l) * PANEL, q + l, QUAD);
+        }
     }
     for (int l = 1; l < LANES; l++) squares[0] += squares[l], left[0] += left[l];
     f->middle[i] = -MIDDLE * sum;
