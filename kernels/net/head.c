@@ -153,11 +153,12 @@ FOR_BOTH hf get_half(line l, int i, int k, bool half)
 /* a where `first` is -1, else b. */
 static inline hf either(hi first, hf a, hf b) { return (hf)(((hi)a & first) | ((hi)b & ~first)); }
 
-/* The means, and in range[] the least and the greatest number of the row. A NaN is in its channel's mean alone. */
-FOR_BOTH void means_of_row(float *mean, float range[2], const void *x, const spot_plane *p, int row, bool positive, bool half)
+/* The means, and in range[] the least and the greatest number of the row. Numbers below `bottom` count as it (0: a ReLU). A NaN
+ * is in its channel's mean alone. */
+FOR_BOTH void means_of_row(float *mean, float range[2], const void *x, const spot_plane *p, int row, float bottom, bool half)
 {
     const int pixels = p->size * p->size;
-    const hf none = { 0 };
+    const hf none = { 0 }, low = none + bottom;
     hf least = none + INFINITY, most = none - INFINITY;
 
     for (int block = 0; block < p->channels / B; block++) {
@@ -166,7 +167,7 @@ FOR_BOTH void means_of_row(float *mean, float range[2], const void *x, const spo
         for (int i = 0; i < pixels; i++)
             for (int k = 0; k < 2; k++) {
                 hf v = get_half(from, i, k, half);
-                if (positive) v = either(v < none, none, v);
+                v = either(v < low, low, v);
                 sum[k] += __builtin_convertvector(v, hd);
                 least = either(v < least, v, least);
                 most = either(v > most, v, most);
@@ -182,12 +183,13 @@ FOR_BOTH void means_of_row(float *mean, float range[2], const void *x, const spo
 
 static spot_status channels_cpu(spot_ctx *c, float *activity, int stride, const void *x, spot_plane p, bool relu)
 {
+    const float bottom = relu ? 0 : -INFINITY;
+
 #pragma omp parallel for num_threads(c->threads)
     for (int n = 0; n < p.live; n++) {
         float *v = activity + (size_t)n * stride, range[2];
-        if (p.precision == SPOT_BF16) means_of_row(v, range, x, &p, n, relu, true);
-        else if (relu)                means_of_row(v, range, x, &p, n, true, false);
-        else                          means_of_row(v, range, x, &p, n, false, false);
+        if (p.precision == SPOT_BF16) means_of_row(v, range, x, &p, n, bottom, true);
+        else                          means_of_row(v, range, x, &p, n, bottom, false);
         for (int k = 0; k < p.channels; k++) v[k] = spot_head_scaled(v[k], range[0], range[1]);
     }
     return SPOT_OK;

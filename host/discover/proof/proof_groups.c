@@ -167,14 +167,18 @@ void spot_units_add(spot_units *u, const spot_subject *s, int n, const int *row)
     u->rows += n;
 }
 
+static void exchange_bin(const spot_units *u, int b, spot_rng *r, int *donor)
+{
+    for (int i = u->bin[b]; i < u->bin[b + 1]; i++) {          /* Fisher-Yates, inside out */
+        const int at = u->bin[b] + (int)spot_rng_below(r, (uint32_t)(i - u->bin[b] + 1));
+        donor[i] = donor[at];
+        donor[at] = i;
+    }
+}
+
 void spot_units_exchange(const spot_units *u, spot_rng *r, int *donor)
 {
-    for (int b = 0; b < u->bins; b++)
-        for (int i = u->bin[b]; i < u->bin[b + 1]; i++) {      /* Fisher-Yates, inside out */
-            const int at = u->bin[b] + (int)spot_rng_below(r, (uint32_t)(i - u->bin[b] + 1));
-            donor[i] = donor[at];
-            donor[at] = i;
-        }
+    for (int b = 0; b < u->bins; b++) exchange_bin(u, b, r, donor);
 }
 
 void spot_units_note(spot_units *u, const uint8_t *is_wrong)
@@ -189,17 +193,45 @@ void spot_units_note(spot_units *u, const uint8_t *is_wrong)
     u->error_at[u->units] = n;
 }
 
+/* Which units of one row are wrong after an exchange: as many as before, at random (Floyd's sample). */
+static int draw_single(const spot_units *u, int b, spot_rng *r, int *taken, int *wrong)
+{
+    const int first = u->bin[b], units = u->bin[b + 1] - first, count = u->error_at[first + units] - u->error_at[first];
+    int n = 0;
+
+    memset(taken, 0, (size_t)units * sizeof *taken);
+    for (int i = units - count; i < units; i++) {
+        int at = (int)spot_rng_below(r, (uint32_t)i + 1);
+        if (taken[at]) at = i;
+        taken[at] = 1;
+        wrong[n++] = u->order[u->unit[first + at].first];
+    }
+    return n;
+}
+
 /* The rows t of n that take the error at place t m / n of m, rounded down, are neighbours. */
-int spot_units_draw(const spot_units *u, spot_rng *r, int *donor, int *wrong)
+static int draw_bin(const spot_units *u, int b, spot_rng *r, int *donor, int *wrong)
 {
     int rows = 0;
 
-    spot_units_exchange(u, r, donor);
-    for (int i = 0; i < u->units; i++) {
+    exchange_bin(u, b, r, donor);
+    for (int i = u->bin[b]; i < u->bin[b + 1]; i++) {
         const long long n = u->unit[i].n, m = u->unit[donor[i]].n;
         for (int e = u->error_at[donor[i]]; e < u->error_at[donor[i] + 1]; e++)
             for (long long t = (u->error[e] * n + m - 1) / m; t < ((u->error[e] + 1) * n + m - 1) / m; t++)
                 wrong[rows++] = u->order[u->unit[i].first + t];
+    }
+    return rows;
+}
+
+int spot_units_draw(const spot_units *u, spot_rng *r, int *donor, int *wrong)
+{
+    int rows = 0;
+
+    for (int b = 0; b < u->bins; b++) {
+        int *own = donor + u->bin[b];
+        rows += u->unit[u->bin[b]].n == 1 ? draw_single(u, b, r, own, wrong + rows)
+                                                : draw_bin(u, b, r, donor, wrong + rows);
     }
     return rows;
 }
