@@ -72,6 +72,40 @@ static void open_proof(spot_proving *j, spot_ctx *c, const world *w, const spot_
     free(list);
 }
 
+/* Six rows are alone, two of them wrong, and three pairs, of which one has its second row wrong: after a draw each two of the six
+ * and each second row are wrong equally often, and independently. */
+TEST(every_exchange_of_errors_is_drawn_equally_often)
+{
+    enum { ALONE = 6, PAIRS = 3, ALL = ALONE + 2 * PAIRS, DRAWS = 45000 };
+    static int group[ALL] = { 0, 1, 2, 3, 4, 5, 6, 6, 7, 7, 8, 8 };
+    static const uint8_t is_wrong[ALL] = { 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0 };
+    const spot_subject s = { .n = ALL, .groups = ALONE + PAIRS, .group = group };
+    spot_ctx c = check_ctx(1);
+    spot_arena counted = spot_arena_counting(), a;
+    int seen[1 << ALL] = { 0 }, kinds = 0, donor[ALL], wrong[ALL];
+    double off = 0;
+    spot_units u;
+
+    CHECK_OK(&c, spot_units_take(&c, &counted, &u, ALL));
+    CHECK_OK(&c, spot_arena_open(&c, &a, counted.peak));
+    CHECK_OK(&c, spot_units_take(&c, &a, &u, ALL));
+    for (int i = 0; i < ALL; i++) u.order[i] = i;
+    spot_units_add(&u, &s, ALL, NULL);
+    spot_units_note(&u, is_wrong);
+    for (int i = 0; i < DRAWS; i++) {
+        spot_rng r = spot_rng_at(3, SPOT_RNG_TESTS, 0, (uint32_t)i);
+        unsigned set = 0;
+        assert_int_equal(spot_units_draw(&u, &r, donor, wrong), 3);
+        for (int k = 0; k < 3; k++) set |= 1u << wrong[k];
+        kinds += !seen[set]++;
+    }
+    assert_int_equal(kinds, 15 * PAIRS);
+    for (int set = 0; set < 1 << ALL; set++)
+        if (seen[set]) off += pow(seen[set] - DRAWS / 45, 2) / (DRAWS / 45);
+    assert_true(off < 85);                         /* chi-square, 44 degrees of freedom: 2 of 10,000 times */
+    spot_arena_close(&a);
+}
+
 /* Each class's judging rows are near their share. The rows of a mixed group of five are three and two, always. */
 TEST(a_group_lies_in_one_part)
 {
