@@ -13,6 +13,9 @@ static const int distance_sizes[][SPOT_OP_SIZES] = {
     { 64, 255, 33 }, { 8, 32, 256 }, { 9, 33, 257 }, { 31, 70, 7 }, { 100, 45, 600 }, { 0, 4, 3 }, { 20, 20, 9, 1 },
 };
 
+/* Of 64 problems four of each of these, the others are empty: enough for wide tiles, with their edges. */
+static const int wide_sizes[16][SPOT_OP_SIZES] = { { 250, 380, 5 }, { 129, 128, 17 }, { 3, 2, 1 } };
+
 /* Edges of tiles, slabs and blocks, one row, one column, more columns than rows. */
 static const int pca_sizes[][SPOT_OP_SIZES] = {
     { 50, 7, 3 }, { 4, 1, 1 }, { 33, 64, 2 }, { 17, 65, 5 }, { 300, 130, 2 }, { 64, 3, 3 }, { 5, 40, 4 },
@@ -332,6 +335,7 @@ int main(void)
 {
     static op_row rows[] = {      /* problems: more than go into one launch */
         OP_ROW(spot_op_distance, distance_sizes, .step = 1),
+        OP_ROW(spot_op_distance, wide_sizes, .problems = 64, .alone_step = 5),
         OP_ROW(spot_op_pca, pca_sizes, .problems = 45),
         OP_ROW(spot_op_pairs, pair_sizes, .problems = 85, .again = 2),
         OP_ROW(nearest, nearest_sizes, .alone_step = 1),

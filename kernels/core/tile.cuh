@@ -16,15 +16,15 @@ struct spot_tile_distance {
 };
 
 /* sum[a][b] takes the step with left[t][16 a + y] and right[t][16 b + x] for t < rows, (x, y) the thread. left, right
- * (16, PITCH): slabs. ROWS: a tile of fewer than 64 rows has 16 ROWS. columns: those of right; sixteens behind them are passed
- * over. */
-template <typename STEP, int PITCH = SPOT_TILE, int ROWS = SPOT_TILE_OWN, typename T>
-static __device__ inline void spot_tile_add(T sum[ROWS][SPOT_TILE_OWN], const T *left, const T *right, int rows,
-                                            int columns = SPOT_TILE)
+ * (16, PITCH): slabs. A tile of other than 64 x 64 numbers has 16 ROWS x 16 COLUMNS. columns: those of right; sixteens behind
+ * them are passed over. */
+template <typename STEP, int PITCH = SPOT_TILE, int ROWS = SPOT_TILE_OWN, int COLUMNS = SPOT_TILE_OWN, typename T>
+static __device__ inline void spot_tile_add(T sum[ROWS][COLUMNS], const T *left, const T *right, int rows,
+                                            int columns = COLUMNS * SPOT_TILE_SIDE)
 {
     for (int t = 0; t < rows; t++)
         for (int a = 0; a < ROWS; a++)
-            for (int b = 0; b < SPOT_TILE_OWN && b * SPOT_TILE_SIDE < columns; b++)
+            for (int b = 0; b < COLUMNS && b * SPOT_TILE_SIDE < columns; b++)
                 sum[a][b] = STEP::step(sum[a][b], left[t * PITCH + a * SPOT_TILE_SIDE + threadIdx.y],
                                        right[t * PITCH + b * SPOT_TILE_SIDE + threadIdx.x]);
 }
