@@ -163,7 +163,7 @@ static dnnl_status_t open_pass(spot_conv *p, int kind)
 
     if (!e && fast && describe_pass(p, kind, dnnl_convolution_winograd, attr, &pd)) {               /* not on this CPU */
         fast = false;
-        p->winograd = kind == SPOT_FORWARD && !p->s.train && spot_conv_winograd_able();
+        p->winograd = kind == SPOT_FORWARD && !p->s.train && spot_conv_winograd_able(&p->s);
     }
     if (p->winograd) return dnnl_primitive_attr_destroy(attr);
     if (!e && !fast) e = describe_pass(p, kind, dnnl_convolution_direct, attr, &pd);

@@ -235,11 +235,11 @@ void spot_conv_winograd_pack(spot_ctx *c, const spot_conv_shape *s, float *packe
                               oihw + ((size_t)o * (size_t)s->ci + (size_t)i) * 9, (size_t)s->ci * 9);
 }
 
-bool spot_conv_winograd_able(void) { return true; }
+bool spot_conv_winograd_able(const spot_conv_shape *s) { return s->ci % B == 0 && s->co % WIDE == 0; }
 
 #else
 
-bool spot_conv_winograd_able(void) { return false; }
+bool spot_conv_winograd_able(const spot_conv_shape *s) { (void)s; return false; }
 size_t spot_conv_winograd_packed(const spot_conv_shape *s) { (void)s; return 0; }
 size_t spot_conv_winograd_scratch(const spot_conv_shape *s) { (void)s; return 0; }
 

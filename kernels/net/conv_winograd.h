@@ -5,8 +5,8 @@
 
 #include "net/conv.h"
 
-/* False in a program built without AVX2, and with AVX-512. */
-bool spot_conv_winograd_able(void);
+/* False in a program built without AVX2, and with AVX-512, and for a picture's three channels. */
+bool spot_conv_winograd_able(const spot_conv_shape *s);
 
 /* Numbers of packed weights; bytes of a thread's scratch. */
 size_t spot_conv_winograd_packed(const spot_conv_shape *s);
