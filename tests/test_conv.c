@@ -28,6 +28,9 @@ static const struct { spot_conv_shape s; int rows; double tolerance; } cases[] =
     { { 24, 3, 128, 16, 3, 1,  7, false, false, true,  true,  SPOT_FP32 }, 24, 4e-6 },
     { {  8, 1,   3, 32, 3, 1, 12, false, true,  false, true,  SPOT_FP32 },  8, DIRECT },     /* a stem for small pictures */
     { { 16, 1,  16, 32, 3, 1, 32, false, true,  false, true,  SPOT_FP32 }, 16, 4e-6 },       /* 1,024 tiles, for all threads */
+    { {  4, 2,   3, 16, 11, 4, 28, true, false, false, false, SPOT_FP32 },  4, DIRECT },     /* AlexNet's stem */
+    { {  4, 2,   3, 32, 11, 4, 36, 2,    false, false, false, SPOT_FP32 },  2, DIRECT },
+    { {  6, 3,   3, 64, 11, 4, 64, false, true, false, true,  SPOT_FP32 },  4, DIRECT },
 };
 
 typedef struct {
@@ -39,7 +42,7 @@ typedef struct {
 
 static bed make_bed(spot_conv_shape s, int rows)
 {
-    bed b = { .s = s, .rows = rows, .out = s.size / s.stride };
+    bed b = { .s = s, .rows = rows, .out = spot_conv_out(&s) };
 
     b.nx = (size_t)rows * s.ci * s.size * s.size;
     b.ny = (size_t)rows * s.co * b.out * b.out;
@@ -87,12 +90,13 @@ static void run(bed *b, int threads)
 static double one_output(const bed *b, int n, int o, int p, double g, double *dx, double *dw)
 {
     const spot_conv_shape *s = &b->s;
+    const int pad = spot_conv_pad(s);
     double sum = 0;
 
     for (int i = 0; i < s->ci; i++)
         for (int ky = 0; ky < s->k; ky++)
             for (int kx = 0; kx < s->k; kx++) {
-                int row = p / b->out * s->stride + ky - s->k / 2, col = p % b->out * s->stride + kx - s->k / 2;
+                int row = p / b->out * s->stride + ky - pad, col = p % b->out * s->stride + kx - pad;
                 size_t w = (((size_t)o * s->ci + i) * s->k + ky) * s->k + kx, x;
                 if (row < 0 || row >= s->size || col < 0 || col >= s->size) continue;
                 x = place(n, i, row * s->size + col, s->ci, s->size * s->size);

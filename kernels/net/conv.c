@@ -95,7 +95,7 @@ static size_t scratch_cpu(const spot_conv *p)
     for (int k = 0; k < SPOT_PASSES; k++) {
         const spot_conv_pass *a = &p->pass[k];
         size_t lanes = k == SPOT_WEIGHTS ? p->w_count * sizeof(float) * (p->s.lanes - 1) : 0;
-        size_t n = a->scratch * (size_t)p->slots + a->turned + lanes;
+        size_t n = (a->scratch + a->framed) * (size_t)p->slots + a->turned + lanes;
         if (a->primitive && n > most) most = n;
     }
     return most;
@@ -110,6 +110,17 @@ static size_t packed_cpu(const spot_conv *p)
 /* Tensors of a pass. w0: weights of lane 0; w1: of lane 1, and for weights' gradients w_count further on of each next one. */
 typedef struct { const void *x, *w0, *w1, *y; const float *bias; } pass_data;
 
+/* A lane's pictures -> `to`, with their frames of zeros. */
+static void frame_pictures(const spot_conv *p, float *to, const float *from)
+{
+    const size_t size = (size_t)p->s.size, frame = (size_t)p->frame, wide = size + 2 * frame;
+
+    for (int plane = 0; plane < 3 * p->piece; plane++, to += wide * wide, from += size * size) {
+        memset(to, 0, wide * wide * sizeof *to);
+        for (size_t y = 0; y < size; y++) memcpy(to + (y + frame) * wide + frame, from + y * size, size * sizeof *to);
+    }
+}
+
 /* Runs one pass over the lanes. A thread has one scratchpad for all of its lanes: of oneDNN's a part is never touched, and what
  * is touched stays in its cache. */
 static dnnl_status_t run_pass(spot_ctx *c, const spot_conv *p, int kind, pass_data t, int rows, char *scratch)
@@ -123,11 +134,16 @@ static dnnl_status_t run_pass(spot_ctx *c, const spot_conv *p, int kind, pass_da
     for (int lane = 0; lane < rows / p->piece; lane++) {
         size_t row = (size_t)lane * p->piece;
         const void *w = lane ? (const char *)t.w1 + (lane - 1) * next : t.w0;
-        const void *at[SPOT_PASS_ARGS] = { (const char *)t.x + row * p->x_row, w, (const char *)t.y + row * p->y_row,
-                                           scratch + (size_t)omp_get_thread_num() * a->scratch, t.bias };
+        char *own = scratch + (size_t)omp_get_thread_num() * (a->scratch + a->framed);
+        const void *at[SPOT_PASS_ARGS] = { (const char *)t.x + row * p->x_row, w, (const char *)t.y + row * p->y_row, own,
+                                           t.bias };
         dnnl_exec_arg_t arg[SPOT_PASS_ARGS];
         int e = 0, threads = omp_get_max_threads();
 
+        if (p->frame) {
+            frame_pictures(p, (float *)(own + a->scratch), at[0]);
+            at[0] = own + a->scratch;
+        }
         omp_set_num_threads(1);            /* for oneDNN's own loops in this task; restored below */
         for (int i = 0; i < a->args; i++) {
             arg[i] = (dnnl_exec_arg_t){ a->name[i], a->arg[lane][i] };
@@ -187,9 +203,15 @@ static spot_status copy_parts_cpu(spot_ctx *c, const spot_conv_part *part, int c
     return SPOT_OK;
 }
 
+/* Scratch behind what belongs to the threads. */
+static void *behind_pads(const spot_conv *p, int kind, void *scratch)
+{
+    return (char *)scratch + (p->pass[kind].scratch + p->pass[kind].framed) * (size_t)p->slots;
+}
+
 static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const spot_conv_terms *t, int rows, void *scratch)
 {
-    void *turned = (char *)scratch + p->pass[SPOT_FORWARD].scratch * (size_t)p->slots;
+    void *turned = behind_pads(p, SPOT_FORWARD, scratch);
     const void *w = t->w;
 
     SPOT_TRY(spot_check_stop(c));          /* t->other is y */
@@ -209,7 +231,7 @@ static spot_status forward_cpu(spot_ctx *c, const spot_conv *p, void *y, const s
 static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, void *dx, const void *dy, const void *w,
                                      int rows, void *scratch)
 {
-    void *turned = (char *)scratch + p->pass[SPOT_DATA].scratch * (size_t)p->slots;
+    void *turned = behind_pads(p, SPOT_DATA, scratch);
 
     SPOT_TRY(spot_check_stop(c));
     if (p->s.ci == 3) return spot_conv_image_gradient(c, &p->s, dx, dy, w, rows, scratch), SPOT_OK;
@@ -225,7 +247,7 @@ static spot_status backward_data_cpu(spot_ctx *c, const spot_conv *p, void *dx, 
 static spot_status backward_weights_cpu(spot_ctx *c, const spot_conv *p, float *dw, const void *x, const void *dy,
                                         int rows, void *scratch)
 {
-    const float *other = (float *)((char *)scratch + p->pass[SPOT_WEIGHTS].scratch * (size_t)p->slots);
+    const float *other = behind_pads(p, SPOT_WEIGHTS, scratch);
     int lanes = rows / p->piece;
 
     SPOT_TRY(spot_check_stop(c));

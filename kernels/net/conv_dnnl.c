@@ -51,7 +51,8 @@ typedef struct { dnnl_memory_desc_t x, y, w, own, bias; } tensors;
 static void describe_tensors(const spot_conv *p, int kind, dnnl_alg_kind_t algorithm, tensors *t)
 {
     const spot_conv_shape *s = &p->s;
-    dnnl_dims_t xd = { p->piece, s->ci, s->size, s->size }, yd = { p->piece, s->co, p->out, p->out };
+    const int size = s->size + 2 * p->frame;
+    dnnl_dims_t xd = { p->piece, s->ci, size, size }, yd = { p->piece, s->co, p->out, p->out };
     dnnl_dims_t wd = { s->co, s->ci, s->k, s->k }, bd = { s->co };
     bool half = s->precision == SPOT_BF16, turned = kind == SPOT_DATA && algorithm == dnnl_convolution_direct;
     bool ahead = half || (algorithm == dnnl_convolution_winograd && !s->train);
@@ -94,7 +95,8 @@ static dnnl_status_t describe_pass(const spot_conv *p, int kind, dnnl_alg_kind_t
                                    dnnl_primitive_desc_t *out)
 {
     const spot_conv_shape *s = &p->s;
-    dnnl_dims_t stride = { s->stride, s->stride }, pad = { spot_conv_pad(s), spot_conv_pad(s) };
+    const int padding = spot_conv_pad(s) - p->frame;
+    dnnl_dims_t stride = { s->stride, s->stride }, pad = { padding, padding };
     tensors t;
     dnnl_convolution_desc_t forward, d;
     dnnl_primitive_desc_t hint = NULL;
@@ -145,11 +147,19 @@ static dnnl_status_t make_primitive(spot_conv *p, int kind, dnnl_primitive_desc_
     for (int i = 0; i < a->args && !e; i++) {
         const dnnl_memory_desc_t *md = dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, a->name[i]);
         if (a->name[i] == DNNL_ARG_SCRATCHPAD) a->scratch = spot_arena_room(dnnl_memory_desc_get_size(md));
+        if (i == 0) a->framed = p->frame ? spot_arena_room(dnnl_memory_desc_get_size(md)) : 0;
         if (i == 1) a->weights = *md;
         for (int lane = 0; lane < p->s.lanes && !e; lane++)
             e = dnnl_memory_create(&a->arg[lane][i], md, p->engine, DNNL_MEMORY_NONE);
     }
     return e;
+}
+
+static bool is_reference(const_dnnl_primitive_desc_t pd)
+{
+    const char *name;
+
+    return !dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) && !strncmp(name, "ref", 3);
 }
 
 static dnnl_status_t open_pass(spot_conv *p, int kind)
@@ -158,7 +168,6 @@ static dnnl_status_t open_pass(spot_conv *p, int kind)
     dnnl_primitive_attr_t attr = NULL;
     dnnl_primitive_desc_t pd = NULL;
     bool fast = winograd_is_faster(&p->s, kind), half = p->s.precision == SPOT_BF16;
-    const char *name;
     dnnl_status_t e = make_attributes(&p->s, &attr);
 
     if (!e && fast && describe_pass(p, kind, dnnl_convolution_winograd, attr, &pd)) {               /* not on this CPU */
@@ -167,8 +176,13 @@ static dnnl_status_t open_pass(spot_conv *p, int kind)
     }
     if (p->winograd) return dnnl_primitive_attr_destroy(attr);
     if (!e && !fast) e = describe_pass(p, kind, dnnl_convolution_direct, attr, &pd);
+    if (!e && kind == SPOT_FORWARD && p->s.ci == 3 && !half && is_reference(pd)) {
+        dnnl_primitive_desc_destroy(pd);
+        p->frame = spot_conv_pad(&p->s);
+        e = describe_pass(p, kind, dnnl_convolution_direct, attr, &pd);
+    }
     if (!e) e = make_primitive(p, kind, pd);
-    if (!e && !dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) && !strncmp(name, "ref", 3)) {
+    if (!e && is_reference(pd)) {
         if (kind == SPOT_WEIGHTS && !half && p->s.ci != 3) p->blocks = true;
         else p->slow = true;
     }

@@ -13,7 +13,7 @@ typedef struct {
     dnnl_primitive_t primitive;
     dnnl_memory_t    arg[SPOT_MAX_LANES][SPOT_PASS_ARGS];
     int              name[SPOT_PASS_ARGS], args;
-    size_t           scratch;              /* bytes of a scratchpad */
+    size_t           scratch, framed;      /* bytes of a scratchpad; of a lane's pictures with their frames */
     dnnl_memory_desc_t weights;            /* as the primitive has them */
     size_t           turned;               /* bytes of the weights in another order than packed; 0: it reads packed ones */
 } spot_conv_pass;
@@ -29,6 +29,8 @@ struct spot_conv {
     bool             amx;                  /* conv_amx.h computes the gradient by the weights; their blocks are (out, in) */
     bool             deep[SPOT_PASSES];    /* it computes this pass, too */
     bool             winograd;             /* conv_winograd.h computes the forward pass */
+    int              frame;                /* pixels on each side with which run_pass copies a picture, in oneDNN's padding's
+                                            * place: with AVX2 it has no code for 11 x 11 weights with padding */
     dnnl_engine_t    engine;
     dnnl_stream_t    stream;
     dnnl_memory_desc_t oihw, packed, rounded;          /* rounded: packed in bf16 */
