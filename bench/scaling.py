@@ -242,7 +242,7 @@ def main():
                 with open("/proc/loadavg") as f:
                     load = f.read().split()[0]
                 note = f"{processor:.2f} s of the processor, {peak / 1e6:.0f} MB at most"
-                note += (f"; said: {said:.0f} s" if said else "") + (f", {room / 1e6:.0f} MB" if room else "")
+                note += (f"; said: {said:.3g} s" if said else "") + (f", {room / 1e6:.0f} MB" if room else "")
                 note += (f"; exponent {slope:.2f}" if slope else "") + (f"; {more:.2f} times the processor's time beside "
                                                                        f"{asked.beside} programs" if more else "")
                 row = {"op": "scaling", "case": case, "value": round(clock, 2), "unit": "s", "machine": asked.append,

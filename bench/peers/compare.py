@@ -72,14 +72,15 @@ PEERS = {   # peer: its command, and what reads its seconds by (op, case) or op,
     "clip_torch.py": (["{threads}", "--rows"], lines),
     "lstm_torch.py": (["{threads}"], lines),
     "mesh_pyrender.py": (["{spotter}"], lines),
+    "proof_numpy.py": (["{threads}"], lines),
     "render_pil.py": (["{spotter}", HERE + "/../../configs/paper_synthetic.yaml"], lambda text: {"render": {None:
                       1e-6 * float(re.search(r"numpy (\d+) us", text)[1])}}),
 }
 STAYS = {"resnet_torch.py", "clip_torch.py"}      # one process for all rounds, which compiles once: a line on stdin is a round
-PACKAGES = {"PyTorch": "torch", "scikit-learn": "scikit-learn", "SciPy": "scipy", "faiss": "faiss-cpu", "OpenCV":
-            "opencv-python-headless", "fastcluster": "fastcluster", "PIL": "pillow", "shap": "shap", "mlxtend": "mlxtend",
-            "umap-learn": "umap-learn", "openTSNE": "openTSNE", "domino": "domino", "cma": "cma", "tokenizers": "tokenizers",
-            "transformers": "transformers", "open_clip": "open_clip_torch"}
+PACKAGES = {"PyTorch": "torch", "numpy": "numpy", "scikit-learn": "scikit-learn", "SciPy": "scipy", "faiss": "faiss-cpu",
+            "OpenCV": "opencv-python-headless", "fastcluster": "fastcluster", "PIL": "pillow", "shap": "shap",
+            "mlxtend": "mlxtend", "umap-learn": "umap-learn", "openTSNE": "openTSNE", "domino": "domino", "cma": "cma",
+            "tokenizers": "tokenizers", "transformers": "transformers", "open_clip": "open_clip_torch"}
 ROWS = [    # op, case, peer, what the peer's seconds are of; threads of both where not all
     *((op, size + kind, "resnet_torch.py", "PyTorch", 0) for op in ("train", "infer") for kind in ("", ", bf16") for size in
       ("width 64, 64 px, batch 64", "width 64, 224 px, batch 16", "width 32, 64 px, batch 64")),
@@ -106,6 +107,8 @@ ROWS = [    # op, case, peer, what the peer's seconds are of; threads of both wh
     ("forest", "TreeSHAP of 83 rows", "forest_sklearn.py", "shap, one thread", 0),
     ("gaussian", LIKELIHOOD, "gaussian_sklearn.py", "scikit-learn", 1),
     ("gaussian", POSTERIOR, "gaussian_sklearn.py", "scikit-learn", 1),
+    *(("proof", f"9,999 draws, 600 tests, 100,000 rows in {of}", "proof_numpy.py", "numpy and SciPy", 0) for of in
+      ("10 classes", "one class")),
     ("itemsets", "1,712 x 515, support .005", "itemsets_mlxtend.py", "mlxtend, fpgrowth and association_rules", 1),
     ("examiner", "cma, 10 objects, 1,000 renders", "cma_package.py", "the package cma", 1),
     ("tsne", "3000x512, 1000 iterations", "tsne_sklearn.py", "scikit-learn or openTSNE", 0),
