@@ -2,11 +2,9 @@
  * tests in each draw. bench/peers/proof_numpy.py times numpy and SciPy on the same rows, errors and tests. */
 #include "bench.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "discover/proof/judge.h"
+#include "discover/proof/proof_draws.h"
 
 typedef struct {
     spot_subject s;
@@ -91,7 +89,7 @@ static spot_status open_state(spot_ctx *c, void **out, const int *size, spot_ben
         fill_class(b, k);
         for (int t = 0; t < size[2]; t++) fill_slice(b, k, t);
     }
-    work->items = 9999 * (double)tests;
+    work->items = SPOT_PROOF_DRAWS * (double)tests;
     return SPOT_OK;
 }
 

@@ -13,7 +13,7 @@ static const int distance_sizes[][SPOT_OP_SIZES] = {
     { 64, 255, 33 }, { 8, 32, 256 }, { 9, 33, 257 }, { 31, 70, 7 }, { 100, 45, 600 }, { 0, 4, 3 }, { 20, 20, 9, 1 },
 };
 
-/* Of 64 problems four of each of these, the others are empty: enough for wide tiles, with their edges. */
+/* 64 problems have four of each of these, and empty ones: enough for wide tiles, with their edges. */
 static const int wide_sizes[16][SPOT_OP_SIZES] = { { 250, 380, 5 }, { 129, 128, 17 }, { 3, 2, 1 } };
 
 /* Edges of tiles, slabs and blocks, one row, one column, more columns than rows. */

@@ -107,7 +107,7 @@ static double true_seconds(const spot_discover_options *o, int classes, int each
     return seconds + 2 * (classes + 1) * A_MAP + (classes / SPOT_CLASSES_AT_ONCE + 2) * OPEN;
 }
 
-/* What is said over what is true, with `draws` seconds of the proof's draws; share: of the machine. */
+/* The time that is said over the true one, with `draws` seconds of the proof's draws; share: of the machine. */
 static double ratio_of(int classes, int each, double draws, bool beside)
 {
     const int n = classes * each;

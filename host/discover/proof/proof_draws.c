@@ -73,7 +73,7 @@ static spot_status take_marks(spot_ctx *c, spot_arena *a, spot_draws *f)
         bits = (tests + 63) / 64 * (size_t)f->j->cls[k].n;
         SPOT_TRY(SPOT_TAKE(c, a, mark, bits));
         if (a->counting) continue;
-        f->mark[k] = memset(mark, 0, bits * sizeof *mark);
+        f->mark[k] = mark;
         f->columns[k] = (int)((tests + 63) / 64);
     }
     return SPOT_OK;

@@ -193,7 +193,7 @@ void spot_units_note(spot_units *u, const uint8_t *is_wrong)
     u->error_at[u->units] = n;
 }
 
-/* Which units of one row are wrong after an exchange: as many as before, at random (Floyd's sample). */
+/* Draws the units of one row that are wrong after an exchange: as many as before, at random (Floyd's sample). */
 static int draw_single(const spot_units *u, int b, spot_rng *r, int *taken, int *wrong)
 {
     const int first = u->bin[b], units = u->bin[b + 1] - first, count = u->error_at[first + units] - u->error_at[first];

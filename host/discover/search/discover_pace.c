@@ -24,7 +24,7 @@ enum { SAMPLE = 2000, TRIED = 500, LONG = 8000, ASKED = 512, AGAIN = 8 };
 #define BRIEF    0.01                  /* seconds of a trial that is made again */
 #define WORTH    8                     /* a longer trial may take one part in so many of what it foretells */
 
-/* What is still to be done, in seconds of the processor, and what the trials took. */
+/* The seconds of the processor that are still to come, and the time that the trials took. */
 typedef struct {
     double     shared;                 /* work that all threads have a part of all the time */
     double     single;                 /* searches of one class at a time, whose threads wait for each other */
