@@ -41,7 +41,8 @@ int __wrap_statvfs(const char *path, struct statvfs *disk)
 static const spot_pace stub = {
     .start = { 1, 2 }, .open = { 0.5, 0.5 }, .train = { 0.01, 0.02 }, .robust = { 0.03, 0.06 }, .watch = { 0.004, 0.008 },
     .look = { 0.002, 0.002 }, .picture = { 0.1, 0.1 },
-    .method = { { .rows = 100, .power = 2, .at = { 3, 6 } }, { .rows = 100, .power = 0, .at = { 7, 7 } } },
+    .method = { { .rows = 100, .power = 2, .at = { 3, 6 } }, { .rows = 100, .power = 0, .at = { 7, 7 } },
+                { .rows = 100, .power = 0, .at = { 7, 7 }, .map = { .rows = 100, .before = { 1, 1 }, .step = { 0.5, 0.5 } } } },
 };
 
 TEST(time_grows_with_images_epochs_and_rows)
@@ -50,6 +51,7 @@ TEST(time_grows_with_images_epochs_and_rows)
     spot_ctx c = check_ctx(1);
     spot_source source = { 0 };
     spot_ec ec = { .images = { 100, 33, 0 } };
+    spot_embed_config mapped;
     spot_spent s;
 
     cfg = spot_config_defaults();
@@ -66,8 +68,16 @@ TEST(time_grows_with_images_epochs_and_rows)
     s = spot_pace_of_ec(&stub, &cfg, &ec, 65);
     assert_float_equal(s.wall, 1 + 3 * 128 * 0.01 + 2 * 128 * 0.03 + 5 * 64 * 0.004 + 64 * 0.03 + 2 * 96 * 0.002, 1e-9);
 
-    assert_float_equal(spot_method_timing_at(&stub.method[0], 200).cpu, 24, 1e-9);
-    assert_float_equal(spot_method_timing_at(&stub.method[1], 200).wall, 7, 1e-9);
+    assert_float_equal(spot_method_timing_at(&stub.method[0], &cfg.bdm[0].embed, 200).cpu, 24, 1e-9);
+    assert_float_equal(spot_method_timing_at(&stub.method[1], &cfg.bdm[0].embed, 200).wall, 7, 1e-9);
+    mapped = cfg.bdm[0].embed;
+    mapped.method = SPOT_REDUCE_SCVIS;
+    mapped.scvis.iterations = 10;
+    mapped.scvis.batch = 50;                                 /* a step has as many rows on every view */
+    assert_float_equal(spot_method_timing_at(&stub.method[2], &mapped, 200).wall, 7 + 2 + 10 * 0.5, 1e-9);
+    mapped.method = SPOT_REDUCE_TSNE;
+    mapped.tsne.iterations = 10;                             /* a step grows with the pairs */
+    assert_float_equal(spot_method_timing_at(&stub.method[2], &mapped, 200).wall, 7 + 2 + 10 * 0.5 * 4, 1e-9);
 
     assert_float_equal(spot_pace_of_start(&stub, &cfg, &source).wall, 1, 1e-9);
     cfg.model.base.images = 640;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "spotter/rng.h"
-#include "study/reducer_timing.h"
 
 spot_status spot_method_timing_view(spot_ctx *c, spot_arena *a, spot_view *v, spot_truth *truth, uint64_t seed, int rows,
                                     int features)
@@ -33,13 +32,12 @@ spot_status spot_method_timing_view(spot_ctx *c, spot_arena *a, spot_view *v, sp
     return SPOT_OK;
 }
 
-/* *full: time of the whole method on such a view. *here: seconds that the timing took. */
-static spot_status time_method(spot_ctx *c, spot_arena *a, spot_spent *full, double *here, const spot_config *cfg, int b,
-                               int rows, int features)
+/* *alone, *map: time of the method and of its reduction on such a view. *here: seconds that the timing took. */
+static spot_status time_method(spot_ctx *c, spot_arena *a, spot_spent *alone, spot_reducer_timing *map, double *here,
+                               const spot_config *cfg, int b, int rows, int features)
 {
     const spot_embed_config *embed = &cfg->bdm[b].embed;
     const spot_seed seed = { 0, 0 };
-    spot_reducer_timing t = { 0 };
     spot_spent at, begin;
     spot_points points;
     spot_hypotheses found;
@@ -49,19 +47,18 @@ static spot_status time_method(spot_ctx *c, spot_arena *a, spot_spent *full, dou
     SPOT_TRY(spot_method_timing_view(c, a, &view, &truth, cfg->seed, rows, features));
     begin = spot_spent_now();
     points = (spot_points){ .n = view.n, .d = view.d, .at = view.feature, .objective = NAN };
-    if (!spot_embed_is_nothing(embed)) SPOT_TRY(spot_reducer_timing_take(c, a, &t, &points, &view, embed, false));
+    *map = (spot_reducer_timing){ .rows = 0 };
+    if (!spot_embed_is_nothing(embed)) SPOT_TRY(spot_reducer_timing_take(c, a, map, &points, &view, embed, true));
     at = spot_spent_now();
-    *full = (spot_spent){ 0, 0 };
+    *alone = (spot_spent){ 0, 0 };
     SPOT_TRY(spot_bdm_find(c, a, 1, &found, &view, &points, &seed, &cfg->bdm[b]));
-    spot_spend(full, &at);
+    spot_spend(alone, &at);
     *here = at.wall - begin.wall;
-    if (!spot_has_points_before(cfg->bdm, b, false)) {
-        full->wall += t.before.wall + spot_reducer_iterations(embed, rows) * t.step.wall;
-        full->cpu += t.before.cpu + spot_reducer_iterations(embed, rows) * t.step.cpu;
-    }
+    if (spot_has_points_before(cfg->bdm, b, false)) map->rows = 0;
     return spot_check_stop(c);
 }
 
+/* The exponent follows from views of at least twice the rows: between closer ones a moment of another program would decide. */
 spot_status spot_method_timing_take(spot_ctx *c, spot_arena *a, spot_method_timing *t, const spot_config *cfg, int b, int least,
                                     int most, int features, double patience)
 {
@@ -71,9 +68,10 @@ spot_status spot_method_timing_take(spot_ctx *c, spot_arena *a, spot_method_timi
 
     *t = (spot_method_timing){ .rows = 0, .power = 1 };
     for (;;) {
+        spot_reducer_timing map;
         spot_spent now;
-        double here, next;
-        spot_status s = time_method(c, a, &now, &here, cfg, b, rows, features);
+        double here;
+        spot_status s = time_method(c, a, &now, &map, &here, cfg, b, rows, features);
         a->used = mark;
         if (spot_is_verdict(s)) {                      /* the sweep would record it and continue with the next method */
             spot_forget(c);
@@ -84,15 +82,17 @@ spot_status spot_method_timing_take(spot_ctx *c, spot_arena *a, spot_method_timi
             t->power = fmin(fmax(log(now.cpu / t->at.cpu) / log(rows / t->rows), 0), 2.5);
         t->rows = rows;
         t->at = now;
-        next = fmin(most, rows * sqrt(patience / here));
-        if (next < 1.25 * rows) return SPOT_OK;
-        rows = (int)next;
+        t->map = map;
+        if (rows >= most || rows * sqrt(patience / here) < 2 * rows) return SPOT_OK;
+        rows = (int)fmin(most, rows * sqrt(patience / here));
     }
 }
 
-spot_spent spot_method_timing_at(const spot_method_timing *t, int rows)
+spot_spent spot_method_timing_at(const spot_method_timing *t, const spot_embed_config *embed, int rows)
 {
     double k = t->rows ? pow(rows / t->rows, t->power) : 1;
+    spot_spent map = { 0, 0 };
 
-    return (spot_spent){ t->at.wall * k, t->at.cpu * k };
+    if (t->map.rows) map = spot_reducer_timing_at(&t->map, embed, rows);
+    return (spot_spent){ t->at.wall * k + map.wall, t->at.cpu * k + map.cpu };
 }

@@ -354,7 +354,8 @@ static spot_status add_times(spot_ctx *c, spot_sweep_cost *cost, const spot_pace
         rows = spot_ec_positives(NULL, &ec, SPOT_TEST);
         add(cost, &cost->training, spot_pace_of_ec(p, cfg, &ec, rows));
         for (int b = 0; b < cfg->bdms; b++) add(cost, &cost->pictures, p->picture);
-        for (int b = 0; b < cfg->bdms; b++) add(cost, &cost->method[b], spot_method_timing_at(&p->method[b], rows));
+        for (int b = 0; b < cfg->bdms; b++)
+            add(cost, &cost->method[b], spot_method_timing_at(&p->method[b], &cfg->bdm[b].embed, rows));
     }
     return SPOT_OK;
 }
