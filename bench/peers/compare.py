@@ -80,7 +80,8 @@ STAYS = {"resnet_torch.py", "clip_torch.py"}      # one process for all rounds, 
 PACKAGES = {"PyTorch": "torch", "numpy": "numpy", "scikit-learn": "scikit-learn", "SciPy": "scipy", "faiss": "faiss-cpu",
             "OpenCV": "opencv-python-headless", "fastcluster": "fastcluster", "PIL": "pillow", "shap": "shap",
             "mlxtend": "mlxtend", "umap-learn": "umap-learn", "openTSNE": "openTSNE", "domino": "domino", "cma": "cma",
-            "tokenizers": "tokenizers", "transformers": "transformers", "open_clip": "open_clip_torch"}
+            "tokenizers": "tokenizers", "transformers": "transformers", "open_clip": "open_clip_torch", "pyrender": "pyrender",
+            "VTK": "vtk"}
 ROWS = [    # op, case, peer, what the peer's seconds are of; threads of both where not all
     *((op, size + kind, "resnet_torch.py", "PyTorch", 0) for op in ("train", "infer") for kind in ("", ", bf16") for size in
       ("width 64, 64 px, batch 64", "width 64, 224 px, batch 16", "width 32, 64 px, batch 64")),

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""bench/ecs.py keep RUN STUDY PART MACHINE | lines STUDY REFERENCE [--append]: results of a study's ECs, and what they show.
+
+keep    Appends the ECs of a run directory to bench/studies/ecs/STUDY.jsonl, a line each, but for those that the part has
+        already. A study may consist of parts, runs of one config on several machines, whose first networks were trained on each.
+lines   Prints what stands in a page of bench/studies as lines of bench/results/studies.jsonl, or appends them. Only ECs that
+        learned their blindspots count. Of each method:
+          DR, FDR                   mean and standard error over ECs
+          DR, REFERENCE minus it    mean of the paired differences, 95 % of 20,000 bootstrap samples of ECs; p by exchanging
+                                    signs, corrected for the number of methods by Holm's rule
+          DR with 1, 2, 3 blindspots, and the slope by their number; FDR likewise
+          found, by specificity and by feature: share of blindspots, and the difference between those with and without it;
+                                    bootstrap samples are of whole ECs, whose blindspots belong together
+          missed: ...               shares of the missed blindspots' rows by reason (Table 13)
+
+A line of STUDY.jsonl has part, machine, commit, numbers, ec, config and seed, learned, outside (accuracy outside the
+blindspots), rollable (how many attributes vary), blindspots (each with specificity, is, rows and wrong rows of the test), and
+methods: name -> [DR, FDR, u, components, slices a blindspot, share of false slices, precision at 10, why]. FDR is null where
+it is unknown; why has, for each blindspot, 0 where it was found, else the four shares of Table 13: not returned, found, merged,
+impure."""
+import argparse
+import collections
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDER = os.path.join(ROOT, "bench", "studies", "ecs")
+DRAWS = 20000
+WHY = ["not_returned", "found", "merged", "impure"]
+OBJECT = "(square|circle|rectangle|text)"
+FEATURES = {        # as in Figure 4: the words of a blindspot that tell of each
+    "relative position": "square (above|below)", "texture of an object": f"{OBJECT} (solid|striped)",
+    **{f"presence of a {shape}": rf"(^|, )(no )?{shape}(,|$)" for shape in ("circle", "rectangle", "text")},
+    "color of an object": f"{OBJECT} (blue|orange)", "size of an object": f"{OBJECT} (normal|small)",
+    "number of squares": "(one|two) squares?", "color of the background": "background (white|grey)",
+    "texture of the background": "background (plain|noisy)",
+}
+
+
+def short(x, digits=4):
+    return None if x is None else float(f"{x:.{digits}g}")
+
+
+# -- keep ---------------------------------------------------------------------------------------------------------------
+
+
+def row_of(segment, part, machine, commit):
+    """A line of STUDY.jsonl."""
+    ec, inside = segment["ec"], segment["severity"]["inside"]
+    methods = {}
+    for m in segment["methods"]:
+        if m["status"] != "OK":
+            methods[m["name"]] = m["status"]
+            continue
+        beside = m["beside"]
+        why = [0 if b["covered"] else [short(b[w] or 0, 3) for w in WHY] for b in m["blindspots"]]
+        methods[m["name"]] = [short(m["dr"]), short(m["fdr"]), m["u"], m["components"], short(beside["spread"]),
+                              short(beside["false_share"]), short(beside["dcbench_p10"]), why]
+    spots = [{**b, "rows": i["rows"], "wrong": i["wrong"]} for b, i in zip(ec["blindspots"], inside)]
+    return {"part": part, "machine": machine, "commit": commit, "numbers": segment["numbers"], "ec": segment["index"],
+            "config": segment["config"], "seed": segment["seed"], "learned": segment["lesson"]["learned"],
+            "outside": short(segment["lesson"]["outside"], 5), "rollable": len(ec["rollable"].split()), "blindspots": spots,
+            "methods": methods}
+
+
+def read(study):
+    path = os.path.join(FOLDER, study + ".jsonl")
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as f:
+        return [json.loads(line) for line in f]
+
+
+def keep(o):
+    commit = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%h", "--", "include", "kernels", "host"], check=True,
+                            capture_output=True, text=True).stdout.strip()
+    have = {(r["part"], r["ec"]) for r in read(o.study)}
+    files = sorted(glob.glob(os.path.join(glob.escape(o.run), "segments", "*", "ec-*.json")))
+    if not files:
+        sys.exit(f"ecs: {o.run} has no segments/*/ec-*.json; give the folder that `spotter sweep --out` made")
+    added = 0
+    os.makedirs(FOLDER, exist_ok=True)
+    with open(os.path.join(FOLDER, o.study + ".jsonl"), "a", encoding="utf-8") as out:
+        for path in files:
+            with open(path, encoding="utf-8") as f:
+                segment = json.load(f)["segment"]
+            if segment["status"] == "OK" and (o.part, segment["index"]) not in have:
+                out.write(json.dumps(row_of(segment, o.part, o.machine, commit), separators=(",", ":")) + "\n")
+                added += 1
+    print(f"{added} of {len(files)} ECs added")
+
+
+# -- lines --------------------------------------------------------------------------------------------------------------
+
+
+def interval(values, draws):
+    """95 % of the bootstrap samples' means; values (n, ...) of ECs."""
+    return np.quantile(np.nanmean(values[draws], 1), [.025, .975])
+
+
+def exchanged(difference, rng):
+    """p of a mean difference that is 0, two-sided, by exchanging signs."""
+    signs = rng.choice([-1, 1], (DRAWS, len(difference)))
+    return (1 + np.sum(np.abs(signs @ difference) >= abs(difference.sum()) - 1e-12)) / (1 + DRAWS)
+
+
+def holm(p):
+    """name -> p corrected by Holm's rule"""
+    worst, out = 0, {}
+    for i, name in enumerate(sorted(p, key=p.get)):
+        worst = max(worst, min(1, (len(p) - i) * p[name]))
+        out[name] = worst
+    return out
+
+
+def slope(x, y):
+    x = x - x.mean()
+    return float(x @ y / (x @ x)) if x @ x else float("nan")
+
+
+def shares(flags, spots, draws):
+    """Share of found blindspots among those with the flag less that among the others: (difference, low, high), by ECs.
+    flags, spots: for each EC, arrays over its blindspots."""
+    counts = np.array([[(f & s).sum(), f.sum(), (~f & s).sum(), (~f).sum()] for f, s in zip(flags, spots)], float)
+    with np.errstate(invalid="ignore"):
+        of = lambda c: c[..., 0] / c[..., 1] - c[..., 2] / c[..., 3]
+        return (of(counts.sum(0)), *np.nanquantile(of(counts[draws].sum(1)), [.025, .975]))
+
+
+class Study:
+    def __init__(self, name):
+        self.name, self.rows = name, read(name)
+        self.learned = [r for r in self.rows if r["learned"]]
+        self.methods = [m for m in self.learned[0]["methods"] if all(isinstance(r["methods"].get(m), list)
+                                                                     for r in self.learned)]
+        self.rng = np.random.default_rng(1)
+        self.draws = self.rng.integers(0, len(self.learned), (DRAWS, len(self.learned)))
+        self.count = np.array([len(r["blindspots"]) for r in self.learned])
+
+    def of(self, method, i):
+        return np.array([np.nan if r["methods"][method][i] is None else r["methods"][method][i] for r in self.learned], float)
+
+    def found(self, method):
+        return [np.array([w == 0 for w in r["methods"][method][7]], bool) for r in self.learned]
+
+    def about(self):
+        last = self.rows[-1]
+        return {"machine": last["machine"], "load": None, "commit": last["commit"], "numbers": last["numbers"]}
+
+
+def lines_of(study, reference):
+    s = Study(study)
+    n = len(s.learned)
+    lines = [{"op": "ECs learned", "case": f"{study}: all", "value": n, "unit": "ECs", "of": len(s.rows)}]
+    add = lambda op, method, value, **more: lines.append({"op": op, "case": f"{study}: {method}", "value": short(value, 3),
+                                                          "unit": None, **more})
+    dr = {m: s.of(m, 0) for m in s.methods}
+    p = holm({m: exchanged(dr[reference] - dr[m], s.rng) for m in s.methods if m != reference})
+    for m in sorted(s.methods, key=lambda m: -dr[m].mean()):
+        add("DR", m, dr[m].mean(), se=short(dr[m].std(ddof=1) / np.sqrt(n), 2), of=n)
+        fdr = s.of(m, 1)
+        known = fdr[~np.isnan(fdr)]
+        if len(known) > 1:
+            add("FDR", m, known.mean(), se=short(known.std(ddof=1) / np.sqrt(len(known)), 2), of=len(known))
+        if m != reference:
+            low, high = interval(dr[reference] - dr[m], s.draws)
+            add(f"DR, {reference} minus it", m, (dr[reference] - dr[m]).mean(), low=short(low, 3), high=short(high, 3),
+                of=n, note=f"Holm's p over {len(p)} methods: {p[m]:.3g}")
+        add("slices a blindspot", m, np.nanmean(s.of(m, 4)))
+        add("false slices", m, np.nanmean(s.of(m, 5)))
+        for k in sorted(set(s.count)):
+            here = dr[m][s.count == k]
+            if len(here) > 1:
+                add(f"DR with {k}", m, here.mean(), se=short(here.std(ddof=1) / np.sqrt(len(here)), 2), of=len(here))
+                f = fdr[(s.count == k) & ~np.isnan(fdr)]
+                if len(f) > 1:
+                    add(f"FDR with {k}", m, f.mean(), se=short(f.std(ddof=1) / np.sqrt(len(f)), 2), of=len(f))
+        some = [slope(s.count[d].astype(float), dr[m][d]) for d in s.draws[:4000]]
+        low, high = np.nanquantile(some, [.025, .975])
+        add("DR by number", m, slope(s.count.astype(float), dr[m]), low=short(low, 3), high=short(high, 3), of=n)
+        found = s.found(m)
+        for k in sorted({b["specificity"] for r in s.learned for b in r["blindspots"]}):
+            at = np.concatenate([f[[b["specificity"] == k for b in r["blindspots"]]] for r, f in zip(s.learned, found)])
+            add(f"found at {k}", m, at.mean(), of=len(at))
+        greatest = max(b["specificity"] for r in s.learned for b in r["blindspots"])
+        flags = [np.array([b["specificity"] == greatest for b in r["blindspots"]]) for r in s.learned]
+        value, low, high = shares(flags, found, s.draws[:4000])
+        add("found at most specific minus others", m, value, low=short(low, 3), high=short(high, 3))
+        for feature, words in FEATURES.items():
+            flags = [np.array([bool(re.search(words, b["is"])) for b in r["blindspots"]]) for r in s.learned]
+            value, low, high = shares(flags, found, s.draws[:4000])
+            if not np.isnan(value):
+                add(f"found with {feature} minus without", m, value, low=short(low, 3), high=short(high, 3))
+        missed = np.array([w for r in s.learned for w in r["methods"][m][7] if w != 0], float)
+        for i, word in enumerate(WHY):
+            if len(missed):
+                add("missed: " + word.replace("_", " "), m, missed[:, i].mean(), of=len(missed))
+    components = {m: s.of(m, 3) for m in s.methods}
+    for m, k in components.items():
+        if (k > 0).any():
+            add("components", m, np.median(k), least=k.min(), greatest=k.max())
+    return [{**line, **s.about()} for line in lines]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    modes = parser.add_subparsers(dest="mode", required=True)
+    one = modes.add_parser("keep")
+    for word in ("run", "study", "part", "machine"):
+        one.add_argument(word)
+    one = modes.add_parser("lines")
+    one.add_argument("study"), one.add_argument("reference"), one.add_argument("--append", action="store_true")
+    o = parser.parse_args()
+    if o.mode == "keep":
+        keep(o)
+    else:
+        for line in lines_of(o.study, o.reference):
+            print(json.dumps(line, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()
