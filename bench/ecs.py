@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""bench/ecs.py keep RUN STUDY PART MACHINE | lines STUDY REFERENCE [--append]: results of a study's ECs, and what they show.
+"""bench/ecs.py keep RUN STUDY PART MACHINE | best STUDY | lines STUDY REFERENCE: results of a study's ECs, and what they show.
 
 keep    Appends the ECs of a run directory to bench/studies/ecs/STUDY.jsonl, a line each, but for those that the part has
         already. A study may consist of parts, runs of one config on several machines, whose first networks were trained on each.
-lines   Prints what stands in a page of bench/studies as lines of bench/results/studies.jsonl, or appends them. Only ECs that
-        learned their blindspots count. Of each method:
+best    Of each method, the settings by their mean DR over the ECs that learned, then by their least mean FDR; the first of equal
+        ones. A method's settings are the names that begin alike ("planespot-scvis weight=0.05 ...").
+lines   Prints what stands in a page of bench/studies, as lines of bench/results/studies.jsonl. Only ECs that learned their
+        blindspots count. Of each method:
           DR, FDR                   mean and standard error over ECs
           DR, REFERENCE minus it    mean of the paired differences, 95 % of 20,000 bootstrap samples of ECs; p by exchanging
                                     signs, corrected for the number of methods by Holm's rule
@@ -15,8 +17,8 @@ lines   Prints what stands in a page of bench/studies as lines of bench/results/
 
 A line of STUDY.jsonl has part, machine, commit, numbers, ec, config and seed, learned, outside (accuracy outside the
 blindspots), rollable (how many attributes vary), blindspots (each with specificity, is, rows and wrong rows of the test), and
-methods: name -> [DR, FDR, u, components, slices a blindspot, share of false slices, precision at 10, why]. FDR is null where
-it is unknown; why has, for each blindspot, 0 where it was found, else the four shares of Table 13: not returned, found, merged,
+methods: name -> [DR, FDR, u, components, slices a blindspot, share of false slices, precision at 10, seconds, why]. FDR is null
+where it is unknown; why has, for each blindspot, 0 where it was found, else the four shares of Table 13: not returned, found, merged,
 impure."""
 import argparse
 import collections
@@ -50,7 +52,22 @@ def short(x, digits=4):
 # -- keep ---------------------------------------------------------------------------------------------------------------
 
 
-def row_of(segment, part, machine, commit):
+def seconds_of(run):
+    """(ec, method) -> seconds, its reduction included where it was not an earlier method's."""
+    took = collections.defaultdict(float)
+    for path in glob.glob(os.path.join(glob.escape(run), "logs", "*.jsonl")):
+        with open(path, encoding="utf-8", errors="replace") as f:
+            for line in f:
+                try:
+                    event = json.loads(line)
+                except ValueError:                         # a line that a killed process did not finish
+                    continue
+                if event.get("event") in ("points", "found") and event.get("text"):
+                    took[event["ec"], event["text"]] += event["seconds"]
+    return took
+
+
+def row_of(segment, part, machine, commit, took):
     """A line of STUDY.jsonl."""
     ec, inside = segment["ec"], segment["severity"]["inside"]
     methods = {}
@@ -61,7 +78,8 @@ def row_of(segment, part, machine, commit):
         beside = m["beside"]
         why = [0 if b["covered"] else [short(b[w] or 0, 3) for w in WHY] for b in m["blindspots"]]
         methods[m["name"]] = [short(m["dr"]), short(m["fdr"]), m["u"], m["components"], short(beside["spread"]),
-                              short(beside["false_share"]), short(beside["dcbench_p10"]), why]
+                              short(beside["false_share"]), short(beside["dcbench_p10"]),
+                              short(took.get((segment["index"], m["name"])), 3), why]
     spots = [{**b, "rows": i["rows"], "wrong": i["wrong"]} for b, i in zip(ec["blindspots"], inside)]
     return {"part": part, "machine": machine, "commit": commit, "numbers": segment["numbers"], "ec": segment["index"],
             "config": segment["config"], "seed": segment["seed"], "learned": segment["lesson"]["learned"],
@@ -84,14 +102,14 @@ def keep(o):
     files = sorted(glob.glob(os.path.join(glob.escape(o.run), "segments", "*", "ec-*.json")))
     if not files:
         sys.exit(f"ecs: {o.run} has no segments/*/ec-*.json; give the folder that `spotter sweep --out` made")
-    added = 0
+    took, added = seconds_of(o.run), 0
     os.makedirs(FOLDER, exist_ok=True)
     with open(os.path.join(FOLDER, o.study + ".jsonl"), "a", encoding="utf-8") as out:
         for path in files:
             with open(path, encoding="utf-8") as f:
                 segment = json.load(f)["segment"]
             if segment["status"] == "OK" and (o.part, segment["index"]) not in have:
-                out.write(json.dumps(row_of(segment, o.part, o.machine, commit), separators=(",", ":")) + "\n")
+                out.write(json.dumps(row_of(segment, o.part, o.machine, commit, took), separators=(",", ":")) + "\n")
                 added += 1
     print(f"{added} of {len(files)} ECs added")
 
@@ -147,7 +165,7 @@ class Study:
         return np.array([np.nan if r["methods"][method][i] is None else r["methods"][method][i] for r in self.learned], float)
 
     def found(self, method):
-        return [np.array([w == 0 for w in r["methods"][method][7]], bool) for r in self.learned]
+        return [np.array([w == 0 for w in r["methods"][method][8]], bool) for r in self.learned]
 
     def about(self):
         last = self.rows[-1]
@@ -197,7 +215,7 @@ def lines_of(study, reference):
             value, low, high = shares(flags, found, s.draws[:4000])
             if not np.isnan(value):
                 add(f"found with {feature} minus without", m, value, low=short(low, 3), high=short(high, 3))
-        missed = np.array([w for r in s.learned for w in r["methods"][m][7] if w != 0], float)
+        missed = np.array([w for r in s.learned for w in r["methods"][m][8] if w != 0], float)
         for i, word in enumerate(WHY):
             if len(missed):
                 add("missed: " + word.replace("_", " "), m, missed[:, i].mean(), of=len(missed))
@@ -208,6 +226,18 @@ def lines_of(study, reference):
     return [{**line, **s.about()} for line in lines]
 
 
+def best(study):
+    s, families = Study(study), collections.defaultdict(list)
+    print(f"{len(s.learned)} of {len(s.rows)} ECs learned")
+    for m in s.methods:
+        dr, fdr = s.of(m, 0), s.of(m, 1)
+        families[m.split()[0]].append((-dr.mean(), np.nan_to_num(np.nanmean(fdr)) if (~np.isnan(fdr)).any() else 0, m))
+    for settings in families.values():
+        print()
+        for dr, fdr, m in sorted(settings, key=lambda x: x[:2]):
+            print(f"{-dr:.3f}  {fdr:.3f}  {m}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     modes = parser.add_subparsers(dest="mode", required=True)
@@ -215,10 +245,13 @@ def main():
     for word in ("run", "study", "part", "machine"):
         one.add_argument(word)
     one = modes.add_parser("lines")
-    one.add_argument("study"), one.add_argument("reference"), one.add_argument("--append", action="store_true")
+    one.add_argument("study"), one.add_argument("reference")
+    modes.add_parser("best").add_argument("study")
     o = parser.parse_args()
     if o.mode == "keep":
         keep(o)
+    elif o.mode == "best":
+        best(o.study)
     else:
         for line in lines_of(o.study, o.reference):
             print(json.dumps(line, ensure_ascii=False))

@@ -149,6 +149,8 @@ for line in open(sys.argv[1]):
     assert event["schema"] == 1 and event["level"] in ("info", "warning", "progress"), line
     datetime.datetime.strptime(event["time"], "%Y-%m-%dT%H:%M:%S.%fZ")
 EOF
+grep -h '"event":"found"' "$dir"/run/logs/* | grep -v '"text":"[a-z]' > "$dir/nameless" &&
+    fail "the log does not name the method whose time it has: $(head -1 "$dir/nameless")"
 run 0 "nothing to do" sweep "$dir/tiny.yaml" --out "$dir/run"; quiet
 grep -q $'\033' "$dir/err" && fail "escape codes off a terminal"
 for f in text csv json md; do

@@ -369,7 +369,7 @@ static spot_status begin(spot_ctx *c, spot_work *w)
         const spot_status s = spot_examine_train(c, v->options->place.out, m, &v->objects, &v->pictures);
         spot_range_end(c);
         SPOT_TRY(s);
-        spot_run_log_kept(w->log, "network", -1, spot_clock() - since);
+        spot_run_log_kept(w->log, "network", -1, spot_clock() - since, NULL);
     }
     spot_work_tell(c, w, "");
     return SPOT_OK;

@@ -288,7 +288,7 @@ static spot_status write_histories(spot_ctx *c, searcher *v)
     }
     v->written = spot_clock();
     v->took = v->written - since;
-    if (more) spot_run_log_kept(v->g->work->log, "rounds", v->g->problem[0].unit, v->took);      /* a start that got on */
+    if (more) spot_run_log_kept(v->g->work->log, "rounds", v->g->problem[0].unit, v->took, NULL);      /* a start that got on */
     return SPOT_OK;
 }
 

@@ -152,11 +152,12 @@ void spot_run_log_write(spot_run_log *d, const char *event, int ec, double secon
     write_line(d, &l);
 }
 
-void spot_run_log_kept(spot_run_log *d, const char *kind, int ec, double seconds)
+void spot_run_log_kept(spot_run_log *d, const char *kind, int ec, double seconds, const char *text)
 {
     spot_run_log_line l = { .kept = true, .ec = ec, .seconds = seconds };
 
     snprintf(l.event, sizeof l.event, "%s", kind);
+    if (text) snprintf(l.text, sizeof l.text, "%s", text);
     write_line(d, &l);
 }
 

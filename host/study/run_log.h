@@ -52,7 +52,7 @@ void spot_run_log_end(spot_run_log *d, spot_status s, double seconds, const char
 void spot_run_log_write(spot_run_log *d, const char *event, int ec, double seconds, const char *text);
 
 /* The same for a value that the store keeps from now on; `kind` is the event. */
-void spot_run_log_kept(spot_run_log *d, const char *kind, int ec, double seconds);
+void spot_run_log_kept(spot_run_log *d, const char *kind, int ec, double seconds, const char *text);
 
 /* run_log_read.c: calls on_line for every line of the logs in DIR whose names begin with prefix ("": all; "3-of-40-"), file by
  * file in the order of their names. `alive` is the file's time, its process's last sign of life. Skips lines that are not

@@ -163,7 +163,7 @@ spot_status spot_work_keep(spot_ctx *c, spot_work *w, int unit, void *result)
     SPOT_TRY(spot_frame_write(c, w->study, w->place.out, unit, result));
     count_done(w, unit);
     count_result(c, w, unit, result);
-    spot_run_log_kept(w->log, "done", unit, (spot_clock() - w->batch_since) / w->batch_count);
+    spot_run_log_kept(w->log, "done", unit, (spot_clock() - w->batch_since) / w->batch_count, NULL);
     return SPOT_OK;
 }
 

@@ -17,7 +17,7 @@ static spot_status train_base(spot_ctx *c, spot_arena *a, spot_run *run, spot_ke
         return spot_fail(c, s, "the base model: %s", spot_take_message(c, s));
     SPOT_TRY(s);
     SPOT_TRY(spot_keep(c, &run->store, key, "base", spot_pack_model, &run->base));
-    spot_run_log_kept(&run->run_log, "base", -1, spot_clock() - since);
+    spot_run_log_kept(&run->run_log, "base", -1, spot_clock() - since, NULL);
     spot_log(c, SPOT_LOG_INFO, "base model: %.2f %% attribute accuracy on validation images", 100 * lesson.outside);
     return SPOT_OK;
 }

@@ -45,7 +45,7 @@ spot_status spot_encoder_view(spot_ctx *c, spot_arena *a, spot_run *run, spot_ke
     spot_range_end(c);
     SPOT_TRY(s);
     SPOT_TRY(spot_keep(c, &run->store, key, SPOT_ENCODED, spot_pack_points, &x));
-    spot_run_log_kept(&run->run_log, SPOT_ENCODED, (int)ec->index, spot_clock() - since);
+    spot_run_log_kept(&run->run_log, SPOT_ENCODED, (int)ec->index, spot_clock() - since, NULL);
     return spot_check_stop(c);
 }
 

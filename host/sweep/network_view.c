@@ -37,7 +37,7 @@ static spot_status keep_and_log(spot_ctx *c, const ec_network *n, const char *ki
     const double seconds = spot_clock() - since;
 
     SPOT_TRY(spot_keep(c, &n->run->store, n->key, kind, pack, value));
-    spot_run_log_kept(&n->run->run_log, kind, (int)n->ec->index, seconds);
+    spot_run_log_kept(&n->run->run_log, kind, (int)n->ec->index, seconds, NULL);
     return SPOT_OK;
 }
 

@@ -223,7 +223,7 @@ static void log_kept(void *user, int i, const char *kind, double seconds)
 {
     const ec_wave *w = user;
 
-    spot_run_log_kept(&w->run->run_log, kind, (int)w->p[i].ec.index, seconds);
+    spot_run_log_kept(&w->run->run_log, kind, (int)w->p[i].ec.index, seconds, w->chain.who);
 }
 
 static spot_status record_method_failure(void *user, int i, spot_status s)

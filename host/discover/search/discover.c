@@ -205,7 +205,7 @@ static void count_kept(void *user, int i, const char *kind, double seconds)
 /* Tells the run that this process went on, and need not be given up. */
 static void log_kept(discovery *run, double since)
 {
-    if (run->kept && run->log) spot_run_log_kept(run->log, "found", -1, spot_clock() - since);
+    if (run->kept && run->log) spot_run_log_kept(run->log, "found", -1, spot_clock() - since, NULL);
     run->kept = 0;
 }
 
