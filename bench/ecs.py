@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/ecs.py keep RUN STUDY PART MACHINE | best STUDY | lines STUDY REFERENCE: results of a study's ECs, and what they show.
+"""bench/ecs.py keep RUN STUDY PART MACHINE | best STUDY | lines STUDY REFERENCE | leaderboard: results of studies' ECs.
 
 keep    Appends the ECs of a run directory to bench/studies/ecs/STUDY.jsonl, a line each, but for those that the part has
         already. A study may consist of parts, runs of one config on several machines, whose first networks were trained on each.
@@ -14,6 +14,7 @@ lines   Prints what stands in a page of bench/studies, as lines of bench/results
           found, by specificity and by feature: share of blindspots, and the difference between those with and without it;
                                     bootstrap samples are of whole ECs, whose blindspots belong together
           missed: ...               shares of the missed blindspots' rows by reason (Table 13)
+leaderboard  Writes bench/leaderboard.csv: every method of every study over the ECs that learned; seconds are medians of an EC.
 
 A line of STUDY.jsonl has part, machine, commit, numbers, ec, config and seed, learned, outside (accuracy outside the
 blindspots), rollable (how many attributes vary), blindspots (each with specificity, is, rows and wrong rows of the test), and
@@ -22,6 +23,7 @@ where it is unknown; why has, for each blindspot, 0 where it was found, else the
 impure."""
 import argparse
 import collections
+import csv
 import glob
 import json
 import os
@@ -238,6 +240,25 @@ def best(study):
             print(f"{-dr:.3f}  {fdr:.3f}  {m}")
 
 
+def leaderboard():
+    """bench/leaderboard.csv, best first within a study."""
+    lines = []
+    for name in sorted(os.path.splitext(f)[0] for f in os.listdir(FOLDER)):
+        s = Study(name)
+        for m in sorted(s.methods, key=lambda m: -s.of(m, 0).mean()):
+            dr, fdr, seconds = s.of(m, 0), s.of(m, 1), s.of(m, 7)
+            known = fdr[~np.isnan(fdr)]
+            mean = lambda x: f"{np.nanmean(x):.3f}" if (~np.isnan(x)).any() else ""
+            lines.append([name, s.rows[-1]["numbers"], m, len(dr), mean(dr), f"{dr.std(ddof=1) / np.sqrt(len(dr)):.3f}",
+                          mean(known), len(known), mean(s.of(m, 4)), mean(s.of(m, 5)), mean(s.of(m, 6)),
+                          "" if np.isnan(seconds).all() else f"{np.nanmedian(seconds):.3g}", s.rows[-1]["machine"]])
+    with open(os.path.join(ROOT, "bench", "leaderboard.csv"), "w", newline="", encoding="utf-8") as f:
+        out = csv.writer(f, lineterminator="\n")
+        out.writerow(["config", "numbers", "method", "ecs", "dr", "dr_se", "fdr", "fdr_ecs", "slices_a_blindspot", "false_slices",
+                      "precision_at_10", "seconds", "machine"])
+        out.writerows(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     modes = parser.add_subparsers(dest="mode", required=True)
@@ -247,11 +268,14 @@ def main():
     one = modes.add_parser("lines")
     one.add_argument("study"), one.add_argument("reference")
     modes.add_parser("best").add_argument("study")
+    modes.add_parser("leaderboard")
     o = parser.parse_args()
     if o.mode == "keep":
         keep(o)
     elif o.mode == "best":
         best(o.study)
+    elif o.mode == "leaderboard":
+        leaderboard()
     else:
         for line in lines_of(o.study, o.reference):
             print(json.dumps(line, ensure_ascii=False))

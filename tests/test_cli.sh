@@ -151,6 +151,9 @@ for line in open(sys.argv[1]):
 EOF
 grep -h '"event":"found"' "$dir"/run/logs/* | grep -v '"text":"[a-z]' > "$dir/nameless" &&
     fail "the log does not name the method whose time it has: $(head -1 "$dir/nameless")"
+if [ -z "${OPENBLAS_CORETYPE-}" ] && grep -q avx2 /proc/cpuinfo && grep -qi '"platform":"[^"]*prescott' "$dir"/run/logs/*; then
+    fail "OpenBLAS computes with the kernels of a CPU of 2004: $(grep -o '"platform":"[^"]*"' "$dir"/run/logs/* | head -1)"
+fi
 run 0 "nothing to do" sweep "$dir/tiny.yaml" --out "$dir/run"; quiet
 grep -q $'\033' "$dir/err" && fail "escape codes off a terminal"
 for f in text csv json md; do
