@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""bench/ecs.py keep RUN STUDY PART MACHINE | best STUDY | lines STUDY REFERENCE | leaderboard: results of studies' ECs.
+"""bench/ecs.py keep RUN STUDY PART MACHINE | missing STUDY COUNT | best STUDY | lines STUDY REFERENCE | leaderboard
+
+Results of a study's ECs, and what they show.
 
 keep    Appends the ECs of a run directory to bench/studies/ecs/STUDY.jsonl, a line each, but for those that the part has
-        already. A study may consist of parts, runs of one config on several machines, whose first networks were trained on each.
-best    Of each method, the settings by their mean DR over the ECs that learned, then by their least mean FDR; the first of equal
-        ones. A method's settings are the names that begin alike ("planespot-scvis weight=0.05 ...").
+        already. A study may have parts: runs of one config on several machines, each with a first network trained there.
+missing Prints the numbers below COUNT of ECs that the study lacks; `--shard I/COUNT` of a sweep computes EC I alone.
+best    Of each method, the settings by their mean DR over the ECs that learned, then by their least mean FDR; the first of
+        equal ones. A method's settings are the names that begin alike ("planespot-scvis weight=0.05 ...").
 lines   Prints what stands in a page of bench/studies, as lines of bench/results/studies.jsonl. Only ECs that learned their
         blindspots count. Of each method:
           DR, FDR                   mean and standard error over ECs
@@ -18,9 +21,9 @@ leaderboard  Writes bench/leaderboard.csv: every method of every study over the 
 
 A line of STUDY.jsonl has part, machine, commit, numbers, ec, config and seed, learned, outside (accuracy outside the
 blindspots), rollable (how many attributes vary), blindspots (each with specificity, is, rows and wrong rows of the test), and
-methods: name -> [DR, FDR, u, components, slices a blindspot, share of false slices, precision at 10, seconds, why]. FDR is null
-where it is unknown; why has, for each blindspot, 0 where it was found, else the four shares of Table 13: not returned, found, merged,
-impure."""
+methods: name -> [DR, FDR, u, components, slices a blindspot, share of false slices, precision at 10, seconds, why]. FDR is
+null where it is unknown; why has, for each blindspot, 0 where it was found, else the four shares of Table 13: not returned,
+found, merged, impure."""
 import argparse
 import collections
 import csv
@@ -254,8 +257,8 @@ def leaderboard():
                           "" if np.isnan(seconds).all() else f"{np.nanmedian(seconds):.3g}", s.rows[-1]["machine"]])
     with open(os.path.join(ROOT, "bench", "leaderboard.csv"), "w", newline="", encoding="utf-8") as f:
         out = csv.writer(f, lineterminator="\n")
-        out.writerow(["config", "numbers", "method", "ecs", "dr", "dr_se", "fdr", "fdr_ecs", "slices_a_blindspot", "false_slices",
-                      "precision_at_10", "seconds", "machine"])
+        out.writerow(["config", "numbers", "method", "ecs", "dr", "dr_se", "fdr", "fdr_ecs", "slices_a_blindspot",
+                      "false_slices", "precision_at_10", "seconds", "machine"])
         out.writerows(lines)
 
 
@@ -269,11 +272,15 @@ def main():
     one.add_argument("study"), one.add_argument("reference")
     modes.add_parser("best").add_argument("study")
     modes.add_parser("leaderboard")
+    one = modes.add_parser("missing")
+    one.add_argument("study"), one.add_argument("count", type=int)
     o = parser.parse_args()
     if o.mode == "keep":
         keep(o)
     elif o.mode == "best":
         best(o.study)
+    elif o.mode == "missing":
+        print(*sorted(set(range(o.count)) - {r["ec"] for r in read(o.study)}))
     elif o.mode == "leaderboard":
         leaderboard()
     else:

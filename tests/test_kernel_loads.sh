@@ -9,16 +9,16 @@ import kernel_loads as k
 
 ptx = """.visible .entry one(
 {
-	ld.global.f32 %f1, [%rd1];
-	@%p1 ld.global.nc.f32 %f2, [%rd2];
-	ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3];
-	ld.shared.f32 %f3, [%rd4];
-	ld.param.u32 %r1, [p];
+\tld.global.f32 %f1, [%rd1];
+\t@%p1 ld.global.nc.f32 %f2, [%rd2];
+\tld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3];
+\tld.shared.f32 %f3, [%rd4];
+\tld.param.u32 %r1, [p];
 }
 
 .visible .entry two(
 {
-	ld.global.nc.u32 %r1, [%rd1];
+\tld.global.nc.u32 %r1, [%rd1];
 }
 """
 assert k.loads_of(ptx) == {"one": 2, "two": 1}, k.loads_of(ptx)
