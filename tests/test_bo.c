@@ -41,7 +41,8 @@ static void cube_point(const spot_surrogate *s, double *x, const double *raw)
     }
 }
 
-static void check_step(spot_ctx *c, const double **golden, int which)
+/* release: a spot_bo2019_release. */
+static void check_step(spot_ctx *c, const double **golden, int which, int release)
 {
     const double *v = *golden;
     int dims = (int)v[0], n = (int)v[1], scaled = (int)v[2];
@@ -82,6 +83,7 @@ static void check_step(spot_ctx *c, const double **golden, int which)
 
     cfg.bo2019.first = n;
     cfg.bo2019.scaled = scaled;
+    cfg.bo2019.release = release;
     CHECK_OK(c, spot_examiner_bo2019.open(c, &state, &cfg, &search));
     CHECK_OK(c, spot_examiner_bo2019.tell(c, state, at, y, n));
     CHECK_OK(c, spot_examiner_bo2019.ask(c, state, x_of_ours, 1));
@@ -108,7 +110,29 @@ TEST(a_step_of_bo_2019_is_the_packages)
     spot_ctx c = check_ctx(1);
     const double *v = number;
 
-    for (int i = 0; i < 6; i++) check_step(&c, &v, i % 3);
+    for (int i = 0; i < 6; i++) check_step(&c, &v, i % 3, SPOT_BO2019_1_0_3);
+    assert_int_equal(v - number, count);
+}
+
+/* golden/bo2019_101.txt: release 1.0.1 of the package, which searches longer. */
+TEST(a_step_of_release_101_is_the_packages)
+{
+    static double number[2000];
+    int count = golden_numbers("golden/bo2019_101.txt", number, LEN(number));
+    spot_examiner_config cfg = spot_examiner_defaults(SPOT_EXAMINER_BO2019);
+    spot_ctx c = check_ctx(1);
+    const double *v = number + 3;
+    spot_bo2019_config as;
+
+    cfg.bo2019.release = SPOT_BO2019_1_0_1;
+    as = spot_bo2019_released(&cfg.bo2019);
+    assert_int_equal(as.restarts, (int)number[0]);
+    assert_int_equal(as.warm, (int)number[1]);
+    assert_int_equal(as.starts, (int)number[2]);
+    cfg.bo2019.release = SPOT_BO2019_1_0_3;
+    as = spot_bo2019_released(&cfg.bo2019);
+    assert_memory_equal(&as, &cfg.bo2019, sizeof as);
+    for (int i = 0; i < 2; i++) check_step(&c, &v, 2, SPOT_BO2019_1_0_1);
     assert_int_equal(v - number, count);
 }
 

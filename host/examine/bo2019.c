@@ -1,8 +1,11 @@
-/* bo2019.c - GP-UCB as the package BayesianOptimization had it in 2019 (releases 1.0.1 and 1.0.3), for comparison with
- * the paper: an isotropic Matern kernel over the factors in their units, in the order of their names (camera_azimuth,
- * camera_distance, ...), where 0.7 of a lamp's energy stands beside 360 degrees; no amplitude, fixed noise; the length scale
- * by maximum likelihood from 1 and from random starts at every step; the bound's maximum by uniform tries and local searches
- * from fresh uniform points. Angles do not wrap. The package takes finite differences where we have slopes. */
+/* bo2019.c - GP-UCB as the package BayesianOptimization had it when the paper was written, for comparison with the paper: an
+ * isotropic Matern kernel over the factors in their units, in the order of their names (camera_azimuth, camera_distance, ...),
+ * where 0.7 of a lamp's energy stands beside 360 degrees; no amplitude, fixed noise; the length scale by maximum likelihood
+ * from 1 and from random starts at every step; the bound's maximum by uniform tries and local searches from fresh uniform
+ * points. Angles do not wrap. The package takes finite differences where we have slopes.
+ *
+ * Its releases differ in how long these searches are. 1.0.1 (February 2019), the newest one when the paper was handed in, has
+ * 25 starts, 100,000 tries and 250 local searches; 1.0.3 (February 2020) has 5, 10,000 and 10. The paper names no release. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -17,6 +20,14 @@ typedef struct {
     spot_surrogate s;
     spot_bo2019_config cfg;
 } bo2019_state;
+
+spot_bo2019_config spot_bo2019_released(const spot_bo2019_config *cfg)
+{
+    spot_bo2019_config as = *cfg;
+
+    if (as.release == SPOT_BO2019_1_0_1) as.restarts = 25, as.warm = 100000, as.starts = 250;
+    return as;
+}
 
 static spot_surrogate_plan plan_of(const spot_examiner_config *cfg, const spot_examiner_search *s)
 {
@@ -49,7 +60,7 @@ static spot_status open(spot_ctx *c, void **out, const spot_examiner_config *cfg
                          "(at most %d); bo bounds the model", s->budget, MOST_POINTS);
     b = *out = calloc(1, sizeof *b);
     if (!b) return spot_fail(c, SPOT_NOMEM, "no memory for an examiner");
-    b->cfg = cfg->bo2019;
+    b->cfg = spot_bo2019_released(&cfg->bo2019);
     status = spot_surrogate_open(c, &b->s, &p, s);
     if (status) close(b);
     return status;
@@ -136,20 +147,32 @@ static spot_status tell(spot_ctx *c, void *s, const double *at, const double *lo
     return SPOT_OK;
 }
 
+/* The numbers of release 1.0.1 are its own; a config that changes them is of no release and begins with 1.0.3's. */
+static bool may_differ(const void *group)
+{
+    return ((const spot_examiner_config *)group)->bo2019.release == SPOT_BO2019_1_0_3;
+}
+
 static const spot_setting settings[] = {
 #define S SPOT_EXAMINER_ROW
+#define OWN .when = may_differ, .otherwise = "needs release: 1.0.3, since release 1.0.1 has its own number"
     S("first",    INT,    bo2019.first,    "uniform renders before the first model", SPOT_IN(1, SPOT_EXAMINER_MOST),
       SPOT_DEF(2)),
     S("kappa",    REAL,   bo2019.kappa,    "weight of the deviation in the upper confidence bound", SPOT_IN(0, 100),
       SPOT_DEF(2.576)),
     S("noise",    REAL,   bo2019.noise,    "variance that is added to each point", SPOT_IN(1e-12, 1), SPOT_DEF(1e-6)),
+    S("release",  NAME,   bo2019.release,  "release of the Python package bayesian-optimization whose numbers of restarts, tries "
+      "and local searches are taken; 1.0.1: 25, 100000, 250; 1.0.3: 5, 10000, 10", SPOT_ONE_OF("1.0.3", "1.0.1"),
+      SPOT_DEF(SPOT_BO2019_1_0_3), .newer = SPOT_NEWER),
     S("restarts", INT,    bo2019.restarts, "random starts of the search for the length scale, beside the one from 1",
-      SPOT_IN(0, 1000), SPOT_DEF(5)),
+      SPOT_IN(0, 1000), SPOT_DEF(5), OWN),
     S("scaled",   SWITCH, bo2019.scaled,   "losses over their deviation, as scikit-learn has it from 0.23 on", SPOT_SWITCH,
       SPOT_DEF(0)),
     S("warm",     INT,    bo2019.warm,     "uniform tries of the upper confidence bound", SPOT_IN(1, 10000000),
-      SPOT_DEF(10000)),
-    S("starts",   INT,    bo2019.starts,   "local searches of the upper confidence bound", SPOT_IN(0, 10000), SPOT_DEF(10)),
+      SPOT_DEF(10000), OWN),
+    S("starts",   INT,    bo2019.starts,   "local searches of the upper confidence bound", SPOT_IN(0, 10000), SPOT_DEF(10),
+      OWN),
+#undef OWN
 #undef S
     SPOT_END
 };

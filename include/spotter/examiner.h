@@ -66,14 +66,19 @@ typedef struct {
 
 /* BO-2019: GP-UCB as the package BayesianOptimization had it when the paper was written: raw units, factors in the order of
  * their names, isotropic Matern 5/2 with one length scale by maximum likelihood. */
+typedef enum { SPOT_BO2019_1_0_3, SPOT_BO2019_1_0_1 } spot_bo2019_release;
 typedef struct {
     int    first;                  /* uniform points before the first model; 2 */
     double kappa, noise;           /* 2.576, 1e-6 */
+    int    release;                /* spot_bo2019_release. 1.0.1: restarts, warm, starts are 25, 100000, 250 whatever they say
+                                    * here; 1.0.3 (since August 2019): as they say, and their defaults are its own */
     int    restarts;               /* of the search for the length scale; 5 */
     int    scaled;                 /* 1: losses are divided by their deviation, as scikit-learn does from 0.23 on; 0: 2019 */
-    int    warm, starts;           /* uniform tries and local searches of the acquisition: 10000 and 10, with 5 restarts, from
-                                    * August 2019 (version 1.0.3); 100000 and 250, with 25 restarts, before (1.0.1) */
+    int    warm, starts;           /* uniform tries and local searches of the acquisition; 10000 and 10 */
 } spot_bo2019_config;
+
+/* The same with the numbers of its release. */
+spot_bo2019_config spot_bo2019_released(const spot_bo2019_config *cfg);
 
 /* BO: GP-UCB on the unit cube, whole turns as (sin, cos), a length scale for each dimension, fitted noise, batches, and a
  * bounded set of points. */
