@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""bench/examine_paper_rows.py RUN KEY=VALUE...: what a run of a config examine_paper*.yaml measured, finished or not.
+
+Prints lines as bench/results.py describes them; it writes nothing. They belong into bench/results/examine.jsonl, which has the
+older lines of these cases. KEY: machine, load, commit, date, command must be given, and `null` is a value; note may be.
+`numbers` is the run's own.
+--beside RUN    adds differences to another run's searches by the same examiners on the same objects (order of the factors).
+--last          adds where the last renders of every search lie: shares above 30 and below -30 degrees of camera elevation.
+
+For every model and examiner, at each T (updates of rl, renders of others) and at T = 0:
+    mean p of the true class, also of each class (the paper's Figure 2), and as a share of that at T = 0
+    AlexNet minus ResNet-34, p and share, paired; the other examiners minus rl, paired
+The searches of an object with different seeds are averaged first, then the objects. Intervals are of 95 %, percentiles of a
+bootstrap over objects; differences are between objects of the same place: the k-th best one of a class, which is another
+object of the class where two models differ in which they know best (`note` says how many). Only objects count of which every
+seed was searched. A run that is not finished says so in `note`.
+"""
+import json
+import os
+import re
+import sys
+
+import numpy as np
+
+KEYS = ["machine", "load", "commit", "date", "command"]
+PAPER = {("AlexNet", "rl"): {0: "0.640", 100: "0.659", 300: "0.189", 500: "0.023"},
+         ("AlexNet", "bo-2019"): {0: "0.601", 100: "0.436", 300: "0.300", 500: "0.254"},
+         ("ResNet-34", "rl"): {0: "0.690", 100: "0.686", 300: "0.389", 500: "0.131"},
+         ("ResNet-34", "bo-2019"): {0: "0.642", 100: "0.549", 300: "0.481", 500: "0.456"}}
+REDRAWS, LAST, STEEP = 10000, 100, 30
+ELEVATION = "camera_elevation"
+ORDER = ["lamp_energy", "sun_energy", "lamp_distance", "lamp_azimuth", "lamp_elevation", "camera_distance", "camera_azimuth",
+         ELEVATION, "camera_roll"]                       # of a config without factors
+
+
+# ---- the run ----
+
+def sections(path):
+    """{section: its values, or a list of entries} of a run's config.yaml, which Spotter printed: two spaces a level"""
+    found, at = {}, None
+    with open(path) as file:
+        for line in file:
+            indent, dash, name, value = re.match(r"( *)(- )?(\w+): ?(.*)$", line).groups()
+            value = value[1:-1] if value.startswith('"') else value
+            if not indent:
+                at = found[name] = {} if not value else [] if value == "[]" else value
+            elif dash and len(indent) == 2:
+                at = found[list(found)[-1]] = at if isinstance(at, list) else []
+                at.append({name: value})
+            elif len(indent) == (4 if isinstance(at, list) else 2):
+                (at[-1] if isinstance(at, list) else at)[name] = value
+    return found
+
+
+class Run:
+    """start (model, place) and mean p of searches, {(model, examiner): (places, seeds, points)}; NaN: not searched yet"""
+    def __init__(self, folder):
+        self.folder, config = folder, sections(os.path.join(folder, "config.yaml"))
+        self.models = [m["name"] for m in config["models"]]
+        self.examiners = [e["name"] or e["method"] for e in config["examiners"]]
+        self.batch = [int(e["batch"]) if e["method"] == "rl" else 1 for e in config["examiners"]]
+        self.classes = [c["name"] for c in config["classes"] if c["leave"] != "true"]
+        self.seeds, self.each = int(config["search"]["seeds"]), int(config["objects"]["per_class"])
+        self.factors = [f["factor"] for f in config["factors"]] or ORDER
+        self.places = len(self.classes) * self.each
+        self.units = len(self.models) * len(self.examiners) * self.seeds * self.places
+        self.start = np.full((len(self.models), self.places), np.nan)
+        self.object = np.full((len(self.models), self.places), "", dtype=object)
+        self.p, self.asked, self.numbers, self.done = {}, {}, None, 0
+        for unit in range(self.units):
+            path = os.path.join(folder, "segments", f"{unit // 1000:03d}", f"unit-{unit:06d}.json")
+            if os.path.exists(path):
+                with open(path) as file:
+                    self.add(unit, json.load(file)["segment"])
+
+    def add(self, unit, s):
+        place, searches = unit % self.places, unit // self.places
+        key = s["model"], s["examiner"]
+        assert (s["seed"], *key) == (searches % self.seeds, searches // self.seeds // len(self.examiners),
+                                     searches // self.seeds % len(self.examiners)), f"unit {unit} is of another config"
+        self.start[s["model"], place], self.object[s["model"], place] = s["start"], s["object"]
+        self.asked[key] = [q["asked"] for q in s["points"]]
+        p = self.p.setdefault(key, np.full((self.places, self.seeds, len(s["points"])), np.nan))
+        p[place, s["seed"]] = [q["mean"] for q in s["points"]]
+        self.numbers, self.done = s["numbers"], self.done + 1
+
+    def curve(self, model, examiner):
+        """{T: mean p of each place over its seeds}, NaN where a seed is missing; T = 0: random renders"""
+        p = self.p[model, examiner].mean(1)
+        start = np.where(np.isnan(p[:, 0]), np.nan, self.start[model])
+        return {0: start, **{n // self.batch[examiner]: p[:, k] for k, n in enumerate(self.asked[model, examiner])}}
+
+    def last(self, model, examiner, T):
+        """shares of the last renders up to T above and below of STEEP degrees: (places, seeds, 2)"""
+        end, share = T * self.batch[examiner], np.full((self.places, self.seeds, 2), np.nan)
+        for seed in range(self.seeds):
+            for place in range(self.places):
+                unit = ((model * len(self.examiners) + examiner) * self.seeds + seed) * self.places + place
+                path = os.path.join(self.folder, "searches", f"{unit // 1000:03d}", f"unit-{unit:06d}.safetensors")
+                if not np.isnan(self.p[model, examiner][place, seed, 0]) and os.path.exists(path):
+                    degrees = 180 * tensor(path, "at")[max(end - LAST, 0):end, self.factors.index(ELEVATION)] - 90
+                    if len(degrees):
+                        share[place, seed] = (degrees > STEEP).mean(), (degrees < -STEEP).mean()
+        return share.mean(1)
+
+
+def tensor(path, name):
+    """a tensor of doubles of a .safetensors file"""
+    with open(path, "rb") as file:
+        head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        body = file.read()
+    first, end = head[name]["data_offsets"]
+    return np.frombuffer(body[first:end], "<f8").reshape(head[name]["shape"])
+
+
+# ---- numbers ----
+
+def interval(value, *columns):
+    """value(*columns) and its percentiles over redrawn objects"""
+    columns = np.stack(columns)
+    columns = columns[:, ~np.isnan(columns).any(0)]
+    n = columns.shape[1]
+    if not n:
+        return None
+    drawn = columns[:, np.random.default_rng(1).integers(n, size=(REDRAWS, n))]
+    low, high = np.percentile(value(*drawn), [2.5, 97.5])
+    return float(value(*columns)), float(low), float(high), n
+
+
+def mean(p):
+    return p.mean(-1)
+
+
+def share(p, start):
+    return p.mean(-1) / start.mean(-1)
+
+
+def less(a, b):
+    return a.mean(-1) - b.mean(-1)
+
+
+def share_less(a, a_start, b, b_start):
+    return share(a, a_start) - share(b, b_start)
+
+
+# ---- lines ----
+
+def words(model):
+    """a model of the configs in the names of the cases"""
+    name = {"resnet34": "ResNet-34", "alexnet": "AlexNet"}.get(model.split("-")[0], model)
+    for end, text in (("-b", ", second model seed"), ("-level", ", within 30 degrees")):
+        name += text if model.endswith(end) else ""
+    return name
+
+
+def case_of(model, by, T):
+    """(the case of an examiner on a model; what the op ends with): the paper's Table 3 has its own cases"""
+    m = re.search(r"(-steps)?-m(\d+)$", model)
+    if not m:
+        return f"{words(model)}, {by}", ""
+    return (by if T else words(model)) + f", m = {m[2]}" + (", equal steps" if m[1] else ""), " (Table 3)"
+
+
+def at_T(T, rl):
+    return f"T = {T}" if rl or T <= 500 else f"{T:,} renders"
+
+
+def digits(x):
+    return f"{x:.3f}"
+
+
+class Printer:
+    def __init__(self, run, given):
+        self.run, self.given = run, given
+        left = f"{run.done} of {run.units} searches" if run.done < run.units else ""
+        self.note = "; ".join(t for t in (given.get("note"), left) if t)
+
+    def line(self, op, case, found, peer=None, note=""):
+        if not found:
+            return
+        value, low, high, n = found
+        parts = [("op", json.dumps(op)), ("case", json.dumps("examine_paper: " + case))]
+        parts += [("value", digits(value)), ("unit", "null")]
+        parts += [("low", digits(low)), ("high", digits(high))] if n > 1 else []
+        parts += [("of", str(n))]
+        parts += [("peer", '"the paper"'), ("peer_value", peer)] if peer else []
+        for key in KEYS[:3] + ["numbers"] + KEYS[3:]:
+            text = str(self.run.numbers) if key == "numbers" else self.given[key]
+            parts.append((key, text if key == "numbers" or text == "null" else json.dumps(text)))
+        note = "; ".join(t for t in (note, self.note) if t)
+        parts += [("note", json.dumps(note))] if note else []
+        print("{" + ", ".join(f'"{k}": {v}' for k, v in parts) + "}")
+
+
+def print_curves(out, run):
+    for model, examiner in sorted(run.p):
+        name, by, curve = run.models[model], run.examiners[examiner], run.curve(model, examiner)
+        known = PAPER.get((words(name), by), {})
+        for T, p in curve.items():
+            at, (case, end) = at_T(T, run.batch[examiner] > 1), case_of(name, by, T)
+            out.line(f"mean p, {at}{end}", case, interval(mean, p), known.get(T))
+            if T:
+                out.line(f"share of p at T = 0, {at}{end}", case, interval(share, p, curve[0]),
+                         f"{float(known[T]) / float(known[0]):.3f}" if T in known else None)
+            for k, cls in enumerate(run.classes):
+                out.line(f"mean p, {at}{end}", f"{case}, class {cls}", interval(mean, p[k * run.each:(k + 1) * run.each]))
+
+
+def print_models(out, run):
+    """AlexNet minus ResNet-34 by the same examiner"""
+    kinds = {words(m).split(",")[0]: k for k, m in enumerate(run.models)}
+    if set(kinds) != {"AlexNet", "ResNet-34"} or len(run.models) != 2:
+        return
+    a, b = kinds["AlexNet"], kinds["ResNet-34"]
+    other = int((run.object[a] != run.object[b]).sum())
+    note = f"{other} of {run.places} places have two objects of a class" if other else ""
+    for examiner, by in enumerate(run.examiners):
+        if (a, examiner) not in run.p or (b, examiner) not in run.p:
+            continue
+        x, y = run.curve(a, examiner), run.curve(b, examiner)
+        more = "".join(words(run.models[a]).partition(",")[1:])
+        for T in x:
+            at, case = at_T(T, run.batch[examiner] > 1), f"{by}{more}"
+            out.line(f"mean p, AlexNet minus ResNet-34, {at}", case, interval(less, x[T], y[T]), note=note)
+            if T:
+                out.line(f"share of p at T = 0, AlexNet minus ResNet-34, {at}", case,
+                         interval(share_less, x[T], x[0], y[T], y[0]), note=note)
+
+
+def print_examiners(out, run):
+    """others minus rl, on a model"""
+    if "rl" not in run.examiners:
+        return
+    rl = run.examiners.index("rl")
+    for model, examiner in sorted(run.p):
+        if examiner == rl or (model, rl) not in run.p:
+            continue
+        x, y = run.curve(model, examiner), run.curve(model, rl)
+        for T in sorted(set(x) & set(y) - {0}):
+            out.line(f"mean p, {run.examiners[examiner]} minus rl, paired by object", f"{words(run.models[model])}, T = {T}",
+                     interval(less, x[T], y[T]))
+
+
+def print_beside(out, run, other):
+    """this run minus the other one, on models and by examiners of the same names"""
+    for model, examiner in sorted(run.p):
+        if run.models[model] not in other.models or run.examiners[examiner] not in other.examiners:
+            continue
+        key = other.models.index(run.models[model]), other.examiners.index(run.examiners[examiner])
+        if key not in other.p or other.places != run.places:
+            continue
+        same, x, y = run.object[model] == other.object[key[0]], run.curve(model, examiner), other.curve(*key)
+        for T in sorted(set(x) & set(y) - {0}):
+            at = at_T(T, run.batch[examiner] > 1)
+            out.line("mean p, camera first minus the usual order, paired", f"{words(run.models[model])}, "
+                     f"{run.examiners[examiner]}, {at}", interval(less, x[T][same], y[T][same]))
+
+
+def print_last(out, run):
+    for model, examiner in sorted(run.p):
+        for n in run.asked[model, examiner]:
+            T = n // run.batch[examiner]
+            shares = run.last(model, examiner, T)
+            for k, side in enumerate(("above 30", "below -30")):
+                out.line(f"last 100 renders {side} degrees, {at_T(T, run.batch[examiner] > 1)}",
+                         f"{words(run.models[model])}, {run.examiners[examiner]}", interval(mean, shares[:, k]))
+
+
+def main():
+    words_of, options = sys.argv[1:], {}
+    for name, takes in (("--beside", True), ("--last", False)):
+        if name in words_of:
+            k = words_of.index(name)
+            options[name] = words_of[k + 1] if takes and k + 1 < len(words_of) else True
+            del words_of[k:k + 1 + takes]
+    given = dict(w.partition("=")[::2] for w in words_of[1:])
+    if not words_of or set(KEYS) - set(given) or set(given) - {*KEYS, "note"} or options.get("--beside") is True:
+        sys.exit(__doc__)
+    run = Run(words_of[0])
+    if not run.done:
+        sys.exit(f"{words_of[0]} has no search that is done")
+    out = Printer(run, given)
+    print_curves(out, run)
+    print_models(out, run)
+    print_examiners(out, run)
+    if "--beside" in options:
+        print_beside(out, run, Run(options["--beside"]))
+    if "--last" in options:
+        print_last(out, run)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# test_examine_rows.sh BUILD: bench/examine_paper_rows.py on a made run whose numbers are known: seeds are averaged before objects,
+# an object without all of its seeds does not count, pairs are of the same place, and bench/results.py takes every line.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+need_packages numpy
+
+python3 - "$dir" << 'END'
+import json, os, struct, sys
+
+# ResNet-34 starts at .5 and AlexNet at .4; rl ends at .4 and .2, in the first class .1 lower, in the second .1 higher; its two
+# seeds are .05 apart. cem ends at half of each start.
+for name, left_out in (("whole", None), ("part", 1)):
+    run = f"{sys.argv[1]}/{name}"
+    os.makedirs(f"{run}/segments/000"), os.makedirs(f"{run}/searches/000")
+    with open(f"{run}/config.yaml", "w") as file:
+        file.write("""study: examine
+objects:
+  per_class: 2
+classes:
+  - name: "lamp"
+    leave: false
+  - name: "bed"
+    leave: true
+  - name: "chair"
+    leave: false
+search:
+  seeds: 2
+factors: []
+models:
+  - name: "resnet34"
+    region: []
+  - name: "alexnet"
+    region:
+      - factor: camera_roll
+        least: 3
+examiners:
+  - method: rl
+    name: ""
+    batch: 32
+  - method: cem
+    name: ""
+    generation: 10
+""")
+    unit = 0
+    for model, start in enumerate((.5, .4)):
+        for examiner, asked in enumerate(([3200, 16000], [100, 500])):
+            for seed in range(2):
+                for place in range(4):
+                    end = (.4, .2)[model] + (.1, -.1)[place < 2] + (.025, -.025)[seed] if examiner == 0 else start / 2
+                    points = [{"asked": asked[0], "mean": start}, {"asked": asked[1], "mean": end}]
+                    segment = {"model": model, "examiner": examiner, "seed": seed, "object": f"{place}" + "ab"[model] * (place == 3),
+                               "start": start, "numbers": 12, "points": points}
+                    if unit != left_out:
+                        with open(f"{run}/segments/000/unit-{unit:06d}.json", "w") as file:
+                            json.dump({"checksum": "", "segment": segment}, file)
+                    # three of four last renders above 30 degrees, one in the middle
+                    at = [[0.] * 7 + [.5 if k % 4 == 0 else .9] + [0.] for k in range(asked[1])] if examiner else [[0.] * 9]
+                    body = b"".join(struct.pack("<9d", *row) for row in at)
+                    head = json.dumps({"at": {"dtype": "F64", "shape": [len(at), 9], "data_offsets": [0, len(body)]}}).encode()
+                    with open(f"{run}/searches/000/unit-{unit:06d}.safetensors", "wb") as file:
+                        file.write(len(head).to_bytes(8, "little") + head + body)
+                    unit += 1
+END
+
+rows() { python3 "$root/bench/examine_paper_rows.py" "$@" machine=E load=1 commit=null date=2026-11-30 command=x; }
+rows "$dir/whole" --last > "$dir/whole.jsonl"
+rows "$dir/part" > "$dir/part.jsonl"
+rows "$dir/whole" --beside "$dir/part" > "$dir/beside.jsonl"
+
+python3 - "$root" "$dir" << 'END' || fail "bench/examine_paper_rows.py: see above"
+import json, sys
+sys.path.insert(0, sys.argv[1] + "/bench")
+import results
+
+machines = {"E": ""}
+def read(name):
+    rows = {}
+    for line in open(f"{sys.argv[2]}/{name}.jsonl"):
+        row = json.loads(line, parse_float=results.Figure, parse_int=results.Figure)
+        assert results.wrong_with(row, machines) is None, (line, results.wrong_with(row, machines))
+        assert (row["op"], row["case"]) not in rows, line
+        rows[row["op"], row["case"].removeprefix("examine_paper: ")] = row
+    return rows
+def expect(rows, op, case, value, of=4, low=None, high=None):
+    row = rows[op, case]
+    assert abs(row["value"] - value) < 6e-4 and row["of"] == of, (op, case, row)
+    for key, x in (("low", low), ("high", high)):
+        assert x is None or abs(row[key] - x) < 6e-4, (op, case, row)
+
+rows = read("whole")
+expect(rows, "mean p, T = 0", "ResNet-34, rl", .5)
+expect(rows, "mean p, T = 500", "ResNet-34, rl", .4, 4, .3, .5)
+expect(rows, "share of p at T = 0, T = 500", "ResNet-34, rl", .8, 4, .6, 1)
+expect(rows, "mean p, T = 500", "ResNet-34, rl, class lamp", .3, 2)
+expect(rows, "mean p, T = 500", "ResNet-34, rl, class chair", .5, 2)
+expect(rows, "mean p, AlexNet minus ResNet-34, T = 500", "rl", -.2, 4, -.2, -.2)
+expect(rows, "share of p at T = 0, AlexNet minus ResNet-34, T = 500", "rl", -.3, 4, -.35, -.25)
+expect(rows, "mean p, cem minus rl, paired by object", "AlexNet, T = 500", 0)
+expect(rows, "last 100 renders above 30 degrees, T = 500", "AlexNet, cem", .75)
+expect(rows, "last 100 renders below -30 degrees, T = 500", "AlexNet, cem", 0)
+assert rows["mean p, T = 500", "ResNet-34, rl"]["peer_value"] == .131
+assert "1 of 4 places" in rows["mean p, AlexNet minus ResNet-34, T = 500", "rl"]["note"]
+assert "note" not in rows["mean p, T = 500", "ResNet-34, rl"]
+
+rows = read("part")                                     # the second lamp has one seed of ResNet-34's rl
+expect(rows, "mean p, T = 500", "ResNet-34, rl", (.3 + .5 + .5) / 3, 3)
+expect(rows, "mean p, T = 500", "ResNet-34, rl, class lamp", .3, 1)
+expect(rows, "mean p, AlexNet minus ResNet-34, T = 500", "rl", -.2, 3)
+assert rows["mean p, T = 500", "ResNet-34, rl"]["note"] == "31 of 32 searches"
+assert "low" not in rows["mean p, T = 500", "ResNet-34, rl, class lamp"]
+
+rows = read("beside")
+expect(rows, "mean p, camera first minus the usual order, paired", "ResNet-34, rl, T = 500", 0, 3)
+END
+printf 'ok\n'
