@@ -2,8 +2,8 @@
 """bench/examine_paper_rows.py RUN KEY=VALUE...: what a run of a config examine_paper*.yaml measured, finished or not.
 
 Prints lines as bench/results.py describes them; it writes nothing. They belong into bench/results/examine.jsonl, which has the
-older lines of these cases. KEY: machine, load, commit, date, command must be given, and `null` is a value; note may be.
-`numbers` is the run's own.
+older lines of these cases. KEY: machine, load, commit, numbers, date, command must be given, and `null` is a value; note may
+be.
 --beside RUN    adds differences to another run's searches by the same examiners on the same objects (order of the factors).
 --last          adds where the last renders of every search lie: shares above 30 and below -30 degrees of camera elevation.
 
@@ -22,7 +22,7 @@ import sys
 
 import numpy as np
 
-KEYS = ["machine", "load", "commit", "date", "command"]
+KEYS = ["machine", "load", "commit", "numbers", "date", "command"]
 PAPER = {("AlexNet", "rl"): {0: "0.640", 100: "0.659", 300: "0.189", 500: "0.023"},
          ("AlexNet", "bo-2019"): {0: "0.601", 100: "0.436", 300: "0.300", 500: "0.254"},
          ("ResNet-34", "rl"): {0: "0.690", 100: "0.686", 300: "0.389", 500: "0.131"},
@@ -66,7 +66,7 @@ class Run:
         self.units = len(self.models) * len(self.examiners) * self.seeds * self.places
         self.start = np.full((len(self.models), self.places), np.nan)
         self.object = np.full((len(self.models), self.places), "", dtype=object)
-        self.p, self.asked, self.numbers, self.done = {}, {}, None, 0
+        self.p, self.asked, self.done = {}, {}, 0
         for unit in range(self.units):
             path = os.path.join(folder, "segments", f"{unit // 1000:03d}", f"unit-{unit:06d}.json")
             if os.path.exists(path):
@@ -82,7 +82,7 @@ class Run:
         self.asked[key] = [q["asked"] for q in s["points"]]
         p = self.p.setdefault(key, np.full((self.places, self.seeds, len(s["points"])), np.nan))
         p[place, s["seed"]] = [q["mean"] for q in s["points"]]
-        self.numbers, self.done = s["numbers"], self.done + 1
+        self.done += 1
 
     def curve(self, model, examiner):
         """{T: mean p of each place over its seeds}, NaN where a seed is missing; T = 0: random renders"""
@@ -184,8 +184,8 @@ class Printer:
         parts += [("low", digits(low)), ("high", digits(high))] if n > 1 else []
         parts += [("of", str(n))]
         parts += [("peer", '"the paper"'), ("peer_value", peer)] if peer else []
-        for key in KEYS[:3] + ["numbers"] + KEYS[3:]:
-            text = str(self.run.numbers) if key == "numbers" else self.given[key]
+        for key in KEYS:
+            text = self.given[key]
             parts.append((key, text if key == "numbers" or text == "null" else json.dumps(text)))
         note = "; ".join(t for t in (note, self.note) if t)
         parts += [("note", json.dumps(note))] if note else []

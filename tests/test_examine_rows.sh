@@ -51,7 +51,7 @@ examiners:
                     end = (.4, .2)[model] + (.1, -.1)[place < 2] + (.025, -.025)[seed] if examiner == 0 else start / 2
                     points = [{"asked": asked[0], "mean": start}, {"asked": asked[1], "mean": end}]
                     segment = {"model": model, "examiner": examiner, "seed": seed, "object": f"{place}" + "ab"[model] * (place == 3),
-                               "start": start, "numbers": 12, "points": points}
+                               "start": start, "points": points}
                     if unit != left_out:
                         with open(f"{run}/segments/000/unit-{unit:06d}.json", "w") as file:
                             json.dump({"checksum": "", "segment": segment}, file)
@@ -64,7 +64,7 @@ examiners:
                     unit += 1
 END
 
-rows() { python3 "$root/bench/examine_paper_rows.py" "$@" machine=E load=1 commit=null date=2026-11-30 command=x; }
+rows() { python3 "$root/bench/examine_paper_rows.py" "$@" machine=E load=1 commit=null numbers=12 date=2026-11-30 command=x; }
 rows "$dir/whole" --last > "$dir/whole.jsonl"
 rows "$dir/part" > "$dir/part.jsonl"
 rows "$dir/whole" --beside "$dir/part" > "$dir/beside.jsonl"
