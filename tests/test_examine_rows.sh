@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test_examine_rows.sh BUILD: bench/examine_paper_rows.py on a made run whose numbers are known: seeds are averaged before objects,
-# an object without all of its seeds does not count, pairs are of the same place, and bench/results.py takes every line.
+# test_examine_rows.sh BUILD: bench/examine_paper_rows.py on a made run whose numbers are known: seeds are averaged before
+# objects, an object without all of its seeds does not count, pairs are of the same place, bench/results.py takes every line.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -50,8 +50,8 @@ examiners:
                 for place in range(4):
                     end = (.4, .2)[model] + (.1, -.1)[place < 2] + (.025, -.025)[seed] if examiner == 0 else start / 2
                     points = [{"asked": asked[0], "mean": start}, {"asked": asked[1], "mean": end}]
-                    segment = {"model": model, "examiner": examiner, "seed": seed, "object": f"{place}" + "ab"[model] * (place == 3),
-                               "start": start, "points": points}
+                    segment = {"model": model, "examiner": examiner, "seed": seed, "start": start, "points": points,
+                               "object": f"{place}" + "ab"[model] * (place == 3)}
                     if unit != left_out:
                         with open(f"{run}/segments/000/unit-{unit:06d}.json", "w") as file:
                             json.dump({"checksum": "", "segment": segment}, file)
