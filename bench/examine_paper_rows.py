@@ -63,6 +63,9 @@ class Run:
         self.seeds, self.each = int(config["search"]["seeds"]), int(config["objects"]["per_class"])
         self.factors = [f["factor"] for f in config["factors"]] or ORDER
         self.places = len(self.classes) * self.each
+        # what its cases end with, so that they are no others' newer figures
+        self.kind = ", strength" if config["search"].get("mode") == "strength" else ""
+        self.kind += ", camera first" if self.factors[0].startswith("camera") else ""
         self.units = len(self.models) * len(self.examiners) * self.seeds * self.places
         self.start = np.full((len(self.models), self.places), np.nan)
         self.object = np.full((len(self.models), self.places), "", dtype=object)
@@ -175,11 +178,13 @@ class Printer:
         left = f"{run.done} of {run.units} searches" if run.done < run.units else ""
         self.note = "; ".join(t for t in (given.get("note"), left) if t)
 
-    def line(self, op, case, found, peer=None, note=""):
+    def line(self, op, case, found, peer=None, note="", kind=None):
         if not found:
             return
+        kind = self.run.kind if kind is None else kind
+        peer = None if kind else peer
         value, low, high, n = found
-        parts = [("op", json.dumps(op)), ("case", json.dumps("examine_paper: " + case))]
+        parts = [("op", json.dumps(op)), ("case", json.dumps("examine_paper: " + case + kind))]
         parts += [("value", digits(value)), ("unit", "null")]
         parts += [("low", digits(low)), ("high", digits(high))] if n > 1 else []
         parts += [("of", str(n))]
@@ -253,7 +258,7 @@ def print_beside(out, run, other):
         for T in sorted(set(x) & set(y) - {0}):
             at = at_T(T, run.batch[examiner] > 1)
             out.line("mean p, camera first minus the usual order, paired", f"{words(run.models[model])}, "
-                     f"{run.examiners[examiner]}, {at}", interval(less, x[T][same], y[T][same]))
+                     f"{run.examiners[examiner]}, {at}", interval(less, x[T][same], y[T][same]), kind="")
 
 
 def print_last(out, run):

@@ -68,6 +68,8 @@ rows() { python3 "$root/bench/examine_paper_rows.py" "$@" machine=E load=1 commi
 rows "$dir/whole" --last > "$dir/whole.jsonl"
 rows "$dir/part" > "$dir/part.jsonl"
 rows "$dir/whole" --beside "$dir/part" > "$dir/beside.jsonl"
+sed -i 's/^search:/search:\n  mode: strength/' "$dir/part/config.yaml"
+rows "$dir/part" > "$dir/strength.jsonl"
 
 python3 - "$root" "$dir" << 'END' || fail "bench/examine_paper_rows.py: see above"
 import json, sys
@@ -110,6 +112,11 @@ expect(rows, "mean p, T = 500", "ResNet-34, rl, class lamp", .3, 1)
 expect(rows, "mean p, AlexNet minus ResNet-34, T = 500", "rl", -.2, 3)
 assert rows["mean p, T = 500", "ResNet-34, rl"]["note"] == "31 of 32 searches"
 assert "low" not in rows["mean p, T = 500", "ResNet-34, rl, class lamp"]
+
+rows = read("strength")                                 # its cases are not those of the search for weaknesses
+expect(rows, "mean p, T = 500", "AlexNet, rl, strength", .2)
+assert "peer_value" not in rows["mean p, T = 500", "AlexNet, rl, strength"]
+assert not [case for op, case in rows if not case.endswith(", strength")]
 
 rows = read("beside")
 expect(rows, "mean p, camera first minus the usual order, paired", "ResNet-34, rl, T = 500", 0, 3)
