@@ -27,6 +27,8 @@ PAPER = {("AlexNet", "rl"): {0: "0.640", 100: "0.659", 300: "0.189", 500: "0.023
          ("AlexNet", "bo-2019"): {0: "0.601", 100: "0.436", 300: "0.300", 500: "0.254"},
          ("ResNet-34", "rl"): {0: "0.690", 100: "0.686", 300: "0.389", 500: "0.131"},
          ("ResNet-34", "bo-2019"): {0: "0.642", 100: "0.549", 300: "0.481", 500: "0.456"}}
+PAPER_M = {("rl", "1"): "0.189", ("rl", "2"): "0.351", ("rl", "5"): "0.574", ("rl", "10"): "0.638",
+           ("bo-2019", "1"): "0.109", ("bo-2019", "2"): "0.222", ("bo-2019", "5"): "0.431", ("bo-2019", "10"): "0.498"}
 REDRAWS, LAST, STEEP = 10000, 100, 30
 ELEVATION = "camera_elevation"
 ORDER = ["lamp_energy", "sun_energy", "lamp_distance", "lamp_azimuth", "lamp_elevation", "camera_distance", "camera_azimuth",
@@ -153,15 +155,27 @@ def words(model):
     name = {"resnet34": "ResNet-34", "alexnet": "AlexNet"}.get(model.split("-")[0], model)
     for end, text in (("-b", ", second model seed"), ("-level", ", within 30 degrees")):
         name += text if model.endswith(end) else ""
-    return name
+    return name + of_table_3(model)[0]
+
+
+def of_table_3(model):
+    """(", m = 5, equal steps", "5"), or two empty texts"""
+    m = re.search(r"(-steps)?-m(\d+)$", model)
+    return (f", m = {m[2]}" + (", equal steps" if m[1] else ""), m[2]) if m else ("", "")
 
 
 def case_of(model, by, T):
     """(the case of an examiner on a model; what the op ends with): the paper's Table 3 has its own cases"""
-    m = re.search(r"(-steps)?-m(\d+)$", model)
-    if not m:
-        return f"{words(model)}, {by}", ""
-    return (by if T else words(model)) + f", m = {m[2]}" + (", equal steps" if m[1] else ""), " (Table 3)"
+    more, _ = of_table_3(model)
+    return (by + more if T else words(model), " (Table 3)") if more else (f"{words(model)}, {by}", "")
+
+
+def paper(model, by):
+    """{T: the paper's mean p}"""
+    more, m = of_table_3(model)
+    if not more:
+        return PAPER.get((words(model), by), {})
+    return {200: PAPER_M[by, m]} if (by, m) in PAPER_M and "steps" not in more else {}
 
 
 def at_T(T, rl):
@@ -174,7 +188,7 @@ def digits(x):
 
 class Printer:
     def __init__(self, run, given):
-        self.run, self.given = run, given
+        self.run, self.given, self.printed = run, given, set()
         left = f"{run.done} of {run.units} searches" if run.done < run.units else ""
         self.note = "; ".join(t for t in (given.get("note"), left) if t)
 
@@ -182,6 +196,9 @@ class Printer:
         if not found:
             return
         kind = self.run.kind if kind is None else kind
+        if (op, case) in self.printed:             # T = 0 of Table 3, which is every examiner's
+            return
+        self.printed.add((op, case))
         peer = None if kind else peer
         value, low, high, n = found
         parts = [("op", json.dumps(op)), ("case", json.dumps("examine_paper: " + case + kind))]
@@ -200,13 +217,13 @@ class Printer:
 def print_curves(out, run):
     for model, examiner in sorted(run.p):
         name, by, curve = run.models[model], run.examiners[examiner], run.curve(model, examiner)
-        known = PAPER.get((words(name), by), {})
+        known = paper(name, by)
         for T, p in curve.items():
             at, (case, end) = at_T(T, run.batch[examiner] > 1), case_of(name, by, T)
             out.line(f"mean p, {at}{end}", case, interval(mean, p), known.get(T))
             if T:
                 out.line(f"share of p at T = 0, {at}{end}", case, interval(share, p, curve[0]),
-                         f"{float(known[T]) / float(known[0]):.3f}" if T in known else None)
+                         f"{float(known[T]) / float(known[0]):.3f}" if T in known and 0 in known else None)
             for k, cls in enumerate(run.classes):
                 out.line(f"mean p, {at}{end}", f"{case}, class {cls}", interval(mean, p[k * run.each:(k + 1) * run.each]))
 

@@ -68,6 +68,8 @@ rows() { python3 "$root/bench/examine_paper_rows.py" "$@" machine=E load=1 commi
 rows "$dir/whole" --last > "$dir/whole.jsonl"
 rows "$dir/part" > "$dir/part.jsonl"
 rows "$dir/whole" --beside "$dir/part" > "$dir/beside.jsonl"
+sed 's/"resnet34"/"resnet34-m5"/; s/"alexnet"/"resnet34-steps-m5"/' -i.whole "$dir/whole/config.yaml"
+rows "$dir/whole" --last > "$dir/table_3.jsonl"
 sed -i 's/^search:/search:\n  mode: strength/' "$dir/part/config.yaml"
 rows "$dir/part" > "$dir/strength.jsonl"
 
@@ -112,6 +114,13 @@ expect(rows, "mean p, T = 500", "ResNet-34, rl, class lamp", .3, 1)
 expect(rows, "mean p, AlexNet minus ResNet-34, T = 500", "rl", -.2, 3)
 assert rows["mean p, T = 500", "ResNet-34, rl"]["note"] == "31 of 32 searches"
 assert "low" not in rows["mean p, T = 500", "ResNet-34, rl, class lamp"]
+
+rows = read("table_3")                                  # ends at T = 500; the paper's numbers are of T = 200
+expect(rows, "mean p, T = 0 (Table 3)", "ResNet-34, m = 5", .5)
+expect(rows, "mean p, T = 500 (Table 3)", "rl, m = 5", .4)
+expect(rows, "mean p, T = 500 (Table 3)", "rl, m = 5, equal steps", .2)
+expect(rows, "last 100 renders above 30 degrees, T = 500", "ResNet-34, m = 5, equal steps, cem", .75)
+assert not [row for row in rows.values() if "peer" in row]
 
 rows = read("strength")                                 # its cases are not those of the search for weaknesses
 expect(rows, "mean p, T = 500", "AlexNet, rl, strength", .2)
