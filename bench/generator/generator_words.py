@@ -1,16 +1,11 @@
-"""Captions of planted pictures for bench/generator.py, and the confounding that a world plants in them.
+"""Captions of planted pictures for bench/generator, and the confounding that a world plants in them.
 
-Facts are those of tools/tiny_clip/pictures.c. A caption *names* a class by the words of plant.h ("a pair of striped circles") or
-tells of it in other words ("two striped blue circles"). In a world's captions the name of a confounded class goes with a shift
-that is not mentioned; the other words stay as they were. A table is always mentioned, so a name never promises one."""
-import os
+Facts are those of tools/tiny_clip/pictures.c. A caption *names* a class by the words of plant.h ("a pair of striped circles")
+or tells of it in other words ("two striped blue circles"). In a world's captions the name of a confounded class goes with a
+shift that is not mentioned; the other words stay as they were. A table is always mentioned, so no name promises one."""
 import random
-import sys
 
 import numpy as np
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools", "tiny_clip"))
-import words as clip_words
 
 SHAPES = ["square", "circle", "rectangle", "text"]             # in the order of plant_draw.c
 CLASSES = [("pair of " if pair else "") + texture + " " + shape + ("s" if pair else "")
@@ -38,7 +33,7 @@ PLANTED = {"lighting": ["at_night"], "background": ["green_background", "checker
 
 
 def class_words(cls):
-    return ("a " if cls % 4 < 2 else "a ") + CLASSES[cls]
+    return "a " + CLASSES[cls]
 
 
 def all_words():
