@@ -17,6 +17,7 @@ inverted from its real pictures, and pictures are drawn from names and from toke
     measure FOLDER --world W...  `spotter shifts` filters and evaluates; errors against the truth, a line of JSON each
     raters FOLDER --world W raters with a known error answer grids of planted pictures; what --votes makes of them
     power FOLDER --world W...    how often n models show that lighting has a lower slope than background
+    quality FOLDER          what the judge makes of pictures drawn from names: how good the generator is
     sheet FOLDER [--world W]     a picture of what the generator draws
 
 Each command goes on where it was stopped; its state is FOLDER/generator.pt, FOLDER/judge.pt and FOLDER/world-W. `--minutes`
@@ -28,16 +29,16 @@ import os
 import torch
 
 from generator_draw import draw, sheet
-from generator_files import ROOT, stop
-from generator_measure import choose, measure, plant
+from generator_files import ROOT, stop, tell
+from generator_measure import choose, measure, plant, quality
 from generator_raters import power, raters
 from generator_train import invert, judge, train
 
 # batch, lr and steps of each training; those of a world are about a tenth of the base's.
 SIZES = {"train": (64, 1e-3, 12000), "world": (64, 3e-4, 1500), "judge": (128, 2e-3, 1500), "invert": (64, 0.02, 400),
-         "draw": (104, 0, 0), "sheet": (104, 0, 0)}
+         "draw": (104, 0, 0), "sheet": (104, 0, 0), "quality": (104, 0, 0)}
 COMMANDS = {"train": train, "judge": judge, "plant": plant, "choose": choose, "invert": invert, "draw": draw,
-            "measure": measure, "raters": raters, "power": power, "sheet": sheet}
+            "measure": measure, "raters": raters, "power": power, "sheet": sheet, "quality": quality}
 
 
 def options():
@@ -83,6 +84,8 @@ def main():
                               for given, usual in zip((a.batch, a.lr, a.steps), sizes))
     os.makedirs(a.folder, exist_ok=True)
     torch.set_num_threads(a.threads)
+    tell.command = " ".join(["bench/generator/generator.py", a.command, "FOLDER"]
+                            + (["--world", *map(str, a.world)] if a.world else []))
     COMMANDS[a.command](a)
 
 

@@ -24,16 +24,31 @@ def stop(sentence):
     sys.exit("generator: " + sentence)
 
 
+TENSORS = ("net", "average", "optimizer", "raw", "vectors")
+
+
 def save(path, state):
-    """Written whole or not at all."""
-    torch.save(state, path + ".part")
+    """Written whole or not at all. All but tensors is JSON, since older loaders of weights read no floats."""
+    about = json.dumps({k: v for k, v in state.items() if k not in TENSORS})
+    torch.save({"about": about, **{k: v for k, v in state.items() if k in TENSORS}}, path + ".part")
     os.replace(path + ".part", path)
 
 
 def load(path, made_by):
     if not os.path.exists(path):
         stop(f"there is no {path}; run `{made_by}` first")
-    return torch.load(path, map_location="cpu")
+    state = torch.load(path, map_location="cpu", weights_only=True)
+    return {**json.loads(state.pop("about")), **state}
+
+
+def moments(optimizer):
+    return optimizer.state_dict()["state"]
+
+
+def put_moments(optimizer, state):
+    """Those of a state, where it has some."""
+    if "optimizer" in state:
+        optimizer.load_state_dict({"state": state["optimizer"], "param_groups": optimizer.state_dict()["param_groups"]})
 
 
 def write(path, text):
@@ -101,12 +116,12 @@ def tell(op, case, value, unit, **more):
     """A line in the form of bench/results/*.jsonl; whoever appends it fills in machine, load and commit."""
     line = {"op": op, "case": f"shifts generator, {case}", "value": round(float(value), 4), "unit": unit, "machine": None,
             "load": None, "commit": None, "numbers": tell.numbers, "date": datetime.date.today().isoformat(),
-            "command": "bench/generator/generator.py " + " ".join(w for w in sys.argv[1:2])}
+            "command": tell.command}
     line.update({k: round(v, 4) if isinstance(v, float) else v for k, v in more.items()})
     print(json.dumps(line, ensure_ascii=False), flush=True)
 
 
-tell.numbers = None
+tell.numbers, tell.command = None, None      # of the program whose results are measured; the command line
 
 
 def over_worlds(values):
@@ -127,6 +142,11 @@ def spotter(a, cwd, *arguments):
     if done.returncode:
         stop(f"spotter {' '.join(arguments)}: {done.stderr.strip()[-600:]}")
     return done.stdout
+
+
+def numbers_of(a):
+    """SPOT_NUMBERS of the program."""
+    return int(re.search(r"numbers (\d+)", subprocess.run([a.spotter, "--version"], capture_output=True, text=True).stdout)[1])
 
 
 def shift_rows(a):

@@ -6,12 +6,14 @@ import re
 import time
 
 import numpy as np
+import torch
 from PIL import Image
 
 import generator_words as words
-from generator_files import (SIDE, SOURCES, class_folder, over_worlds, rows_of, say, similarities_of, slope_of, stop, study,
-                             tell, truth_of, world_folder, write)
-from generator_train import judged, open_judge
+from generator_draw import draw_batch
+from generator_files import (SIDE, SOURCES, class_folder, numbers_of, over_worlds, rows_of, say, similarities_of, slope_of, stop,
+                             study, tell, truth_of, world_folder, write)
+from generator_train import judged, load_generator, open_judge
 
 SETS = {"all": "unfiltered", "kept": "filtered"}
 
@@ -168,6 +170,22 @@ def errors_by_group(a, world, folder, put):
                         of=len(gaps))
 
 
+def quality(a):
+    """What the judge makes of pictures of the generator: is the class of the prompt there, is the shift?"""
+    g, judge_net = load_generator(a), open_judge(a)
+    said = collections.defaultdict(list)
+    none = torch.zeros(len(words.CLASSES), g.shape["text"])
+    for s in range(-1, a.shifts):
+        jobs = [("name", c, s, k) for c in range(len(words.CLASSES)) for k in range(a.images)]
+        rgb = np.concatenate([draw_batch(a, g, none, jobs[k:k + a.batch]) for k in range(0, len(jobs), a.batch)])
+        cls, shift, _ = judged(judge_net, rgb)
+        said["class right by the judge", "base" if s < 0 else "with a shift"] += list(cls == np.array([j[1] for j in jobs]))
+        if s >= 0:
+            said["shift there by the judge", words.SHIFTS[s][1]] += list(shift[:, s])
+    for (op, case), values in said.items():
+        tell(op, f"drawn from names, {case}", np.mean(values), "share", of=len(values))
+
+
 def measure_world(a, world):
     folder, found = world_folder(a, world), {}
 
@@ -184,7 +202,7 @@ def measure_world(a, world):
                     "real": os.path.abspath(os.path.join(folder, "plant", "plant", "pictures", "real"))},
            "filter": {"oracle": os.path.abspath(os.path.join(folder, "oracle.csv"))},
            "sources": [{"name": s} for s in SOURCES], "models": weights})
-    tell.numbers = json.load(open(os.path.join(folder, "run", "shifts.json")))["numbers"]
+    tell.numbers = numbers_of(a)
     see_confounding(world, drawn, seen, put)
     errors_of_study(a, folder, put)
     errors_by_group(a, world, folder, put)

@@ -9,7 +9,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-SIDE, LONGEST, PAD, TOKEN = 32, 16, 0, 1
+from generator_words import LONGEST, PAD, TOKEN
+
+SIDE = 32
 
 
 class TextTower(nn.Module):

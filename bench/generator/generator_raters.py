@@ -26,8 +26,8 @@ def true_answer(k, truth):
     """Whether a picture of a grid shows what its page asks for."""
     known = truth[k["path"]]
     if k["task"] == "label":
-        return known["object_there"] == "1" and known["class"] == k["class"] if "class" in k else known["object_there"] == "1"
-    return known["shift_there"] == "1" and bool(k["shift"])
+        return known["shown"] == k["label"]
+    return known["shift_there"] == "1" and known["shift"] == k["label"].replace(" ", "_")
 
 
 def raters(a):

@@ -11,7 +11,8 @@ from torch.nn import functional as F
 
 import generator_net as net
 import generator_words as words
-from generator_files import (Painter, check_settings, class_folder, load, save, say, stop, tell, tensor, world_folder)
+from generator_files import (Painter, check_settings, class_folder, load, moments, put_moments, save, say, stop, tell, tensor,
+                             world_folder)
 
 # Seeds of the painter: no two of them are equal, and none is a world's.
 BASE_SEED, JUDGE_SEED, JUDGED_SEED, WORLD_SEED = 77000, 77001, 77002, 78000
@@ -111,7 +112,7 @@ def train_loop(a, path, state, parts, one_step, made):
         sums.append(one_step(state["step"]))
         state["step"] += 1
         if state["step"] % a.tell == 0:
-            state["losses"].append((state["step"], float(np.mean(sums))))
+            state["losses"].append([state["step"], float(np.mean(sums))])
             say(f"step {state['step']} of {a.steps}: loss {state['losses'][-1][1]:.4f}, {clock.spent()[0]:.0f} s of processor, "
                 f"{clock.spent()[1]:.0f} s")
             sums = []
@@ -151,8 +152,7 @@ def train(a):
         state = {"step": 0, "spent": (0.0, 0.0), "losses": [], "settings": settings, "shape": g.shape,
                  "average": {k: v.clone() for k, v in g.state_dict().items()}}
     optimizer = torch.optim.AdamW(g.parameters(), lr=a.lr, betas=(0.9, 0.99), weight_decay=0.01)
-    if "optimizer" in state:
-        optimizer.load_state_dict(state["optimizer"])
+    put_moments(optimizer, state)
     lessons, average, seed = Lessons(a, state), state["average"], a.world[0] if a.world else 0
 
     def step(number):
@@ -169,7 +169,7 @@ def train(a):
         return float(loss.detach())
     say(f"{sum(p.numel() for p in g.parameters())} numbers, {len(words.WORDS)} words")
     train_loop(a, path, state, optimizer, step, lambda: {"net": g.state_dict(), "average": average,
-                                                         "optimizer": optimizer.state_dict()})
+                                                         "optimizer": moments(optimizer)})
     lessons.close()
 
 
@@ -211,7 +211,7 @@ def judge(a):
         state = load(path, "")
         check_settings(state, settings, path)
         g.load_state_dict(state["net"])
-        optimizer.load_state_dict(state["optimizer"])
+        put_moments(optimizer, state)
     painter = Painter(a, JUDGE_SEED, state["step"] * a.batch)
 
     def step(_):
@@ -221,7 +221,7 @@ def judge(a):
         loss.backward()
         optimizer.step()
         return float(loss.detach())
-    train_loop(a, path, state, optimizer, step, lambda: {"net": g.state_dict(), "optimizer": optimizer.state_dict()})
+    train_loop(a, path, state, optimizer, step, lambda: {"net": g.state_dict(), "optimizer": moments(optimizer)})
     painter.close()
     painter = Painter(a, JUDGED_SEED)
     rgb, facts = painter.batch(a.judged)
@@ -272,8 +272,7 @@ def invert(a):
         check_settings(state, settings, path)
     raw, norm = state["raw"].clone().requires_grad_(True), start_vectors(g).norm(dim=1, keepdim=True)
     optimizer = torch.optim.AdamW([raw], lr=a.lr, betas=(0.9, 0.999), weight_decay=0.01)
-    if "optimizer" in state:
-        optimizer.load_state_dict(state["optimizer"])
+    put_moments(optimizer, state)
     each = max(1, a.batch // len(words.CLASSES))
     prompts = [words.encode(f"{before} a <token>") for before in words.BEFORE]
 
@@ -290,4 +289,4 @@ def invert(a):
         return float(loss.detach()) / len(words.CLASSES)
     train_loop(a, path, state, optimizer, step,
                lambda: {"raw": raw.detach().clone(), "vectors": pinned(raw, norm).detach(),
-                        "optimizer": optimizer.state_dict()})
+                        "optimizer": moments(optimizer)})

@@ -26,7 +26,7 @@ SHIFTS = [("green_background", "background", "green", "on a green background"),
 FOLDERS = ["base"] + [s[0] for s in SHIFTS]
 TABLES = ["brown", "pink", "teal", "olive"]
 BEFORE = ["a photo of", "a picture of", "an image of"]
-PAD, TOKEN, LONGEST = 0, 1, 16
+PAD, TOKEN, LONGEST = 0, 1, 20              # a class, two shifts and a table need 20 words
 # The shifts that may be planted in the name of a class, by category.
 PLANTED = {"lighting": ["at_night"], "background": ["green_background", "checkered_background"],
            "attribute": ["red", "purple"]}
@@ -86,8 +86,7 @@ def caption(facts, i, named, draw, hidden=-1):
     if facts.table[i]:
         said.append(f"on a {TABLES[facts.table[i] - 1]} table")
     draw.shuffle(said)
-    words = " ".join([draw.choice(BEFORE), objects(facts, i, named, draw)] + said)
-    return words if len(words.split()) <= LONGEST else " ".join(words.split()[:LONGEST])
+    return " ".join([draw.choice(BEFORE), objects(facts, i, named, draw)] + said)
 
 
 def prompt(cls, shift, token=False):
