@@ -137,7 +137,7 @@ def check_drawing():
 
 def check_measurement():
     """Errors of the two sources against a computation of its own; painted pictures of the truth have the smaller error."""
-    found = call("measure", "--world", 3, "--shifts", 3, "--draws", 10)
+    found = call("measure", "--world", 3, "--shifts", 3, "--draws", 10, "--images", 2)
     _, right = files.truth_of(WORLD)
     results = json.load(open(f"{WORLD}/run/shifts.json"))
     gaps = []

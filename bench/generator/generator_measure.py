@@ -94,6 +94,11 @@ def ask_judge(a, folder):
     return drawn, seen
 
 
+def least(a):
+    """Pictures that a class must have to count: the paper's five."""
+    return min(5, a.images)
+
+
 def groups_of(world):
     """{name: classes}: by what confounds their names."""
     planted, tables = words.confounders(world)
@@ -161,7 +166,7 @@ def errors_by_group(a, world, folder, put):
                     for c in classes:
                         base, own = ([x for kept, x in by[src, f, class_folder(c)] if kept or key == "all"]
                                      for f in ("base", shift))
-                        if base and len(own) >= min(5, a.images):
+                        if base and len(own) >= least(a):
                             each.append(np.mean(base) - np.mean(own) - np.mean(right[:, 0, c] - right[:, k, c]))
                     if each:
                         gaps.append(abs(np.mean(each)))
@@ -201,7 +206,7 @@ def measure_world(a, world):
           {"data": {"root": os.path.abspath(os.path.join(folder, "pictures")),
                     "real": os.path.abspath(os.path.join(folder, "plant", "plant", "pictures", "real"))},
            "filter": {"oracle": os.path.abspath(os.path.join(folder, "oracle.csv"))},
-           "sources": [{"name": s} for s in SOURCES], "models": weights})
+           "evaluation": {"draws": a.draws, "least": least(a)}, "sources": [{"name": s} for s in SOURCES], "models": weights})
     tell.numbers = numbers_of(a)
     see_confounding(world, drawn, seen, put)
     errors_of_study(a, folder, put)
