@@ -17,7 +17,7 @@ inverted from its real pictures, and pictures are drawn from names and from toke
     measure FOLDER --world W...  `spotter shifts` filters and evaluates; errors against the truth, a line of JSON each
     raters FOLDER --world W raters with a known error answer grids of planted pictures; what --votes makes of them
     power FOLDER --world W...    how often n models show that lighting has a lower slope than background
-    quality FOLDER          what the judge makes of pictures drawn from names: how good the generator is
+    quality FOLDER          how often the judge sees class and shift in pictures drawn from names: how good the generator is
     sheet FOLDER [--world W]     a picture of what the generator draws
 
 Each command goes on where it was stopped; its state is FOLDER/generator.pt, FOLDER/judge.pt and FOLDER/world-W. `--minutes`

@@ -46,7 +46,7 @@ def moments(optimizer):
 
 
 def put_moments(optimizer, state):
-    """Those of a state, where it has some."""
+    """Takes the moments of a state, where it has some."""
     if "optimizer" in state:
         optimizer.load_state_dict({"state": state["optimizer"], "param_groups": optimizer.state_dict()["param_groups"]})
 

@@ -80,7 +80,7 @@ def drawn_pictures(root):
 
 
 def ask_judge(a, folder):
-    """What the judge sees in each drawn picture: {path: (class, shifts, table)}; writes oracle.csv for `spotter shifts`."""
+    """The judge looks at each drawn picture: {path: (class, shifts, table)}; writes oracle.csv for `spotter shifts`."""
     drawn, judge_net, seen = drawn_pictures(os.path.join(folder, "pictures")), open_judge(a), {}
     if not drawn:
         stop(f"there are no pictures in {folder}; run `draw FOLDER --world W` first")
@@ -110,7 +110,7 @@ def groups_of(world):
 
 
 def see_confounding(world, drawn, seen, put):
-    """What the judge sees in base pictures: the planted shift, the table, another class."""
+    """Shares of base pictures in which the judge sees the planted shift, the table, the class."""
     planted, tables = words.confounders(world)
     for src in SOURCES:
         base = {c: [seen[p] for p, _ in drawn[src, -1, c]] for c in range(len(words.CLASSES))}
@@ -176,7 +176,7 @@ def errors_by_group(a, world, folder, put):
 
 
 def quality(a):
-    """What the judge makes of pictures of the generator: is the class of the prompt there, is the shift?"""
+    """Shares of pictures drawn from names in which the judge sees the class and the shift of the prompt."""
     g, judge_net = load_generator(a), open_judge(a)
     said = collections.defaultdict(list)
     none = torch.zeros(len(words.CLASSES), g.shape["text"])

@@ -54,7 +54,7 @@ def encode(text):
 
 
 class Facts:
-    """What rows of facts say of planted pictures. fact (n, facts) uint8, names: of the columns."""
+    """Planted pictures as their rows of facts tell them. fact (n, facts) uint8, names: of the columns."""
 
     def __init__(self, fact, names):
         at = {name: i for i, name in enumerate(names)}
