@@ -11,8 +11,8 @@ from PIL import Image
 
 import generator_words as words
 from generator_draw import draw_batch
-from generator_files import (SIDE, SOURCES, class_folder, numbers_of, over_worlds, rows_of, say, similarities_of, slope_of, stop,
-                             study, tell, truth_of, world_folder, write)
+from generator_files import (SIDE, SOURCES, class_folder, numbers_of, over_worlds, rows_of, say, similarities_of, slope_of,
+                             stop, study, tell, truth_of, world_folder, write)
 from generator_train import judged, load_generator, open_judge
 
 SETS = {"all": "unfiltered", "kept": "filtered"}
