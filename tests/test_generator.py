@@ -159,6 +159,9 @@ def check_raters():
     """Raters with a known error are found to have it."""
     lines = call("raters", "--world", 3, "--grids", 2, "--raters", 5)
     check(len(lines) >= 4, lines.keys())
+    kappas = {c: x for c, x in lines.items() if c[0] == "Fleiss's kappa"}
+    check(len(kappas) == 2 and all(abs(x["value"] - x["peer_value"]) < 0.15 for x in kappas.values()), kappas)
+    lines = {c: x for c, x in lines.items() if c not in kappas}
     for case, x in lines.items():
         check(abs(x["value"] - x["peer_value"]) < 5 * x["se"] + 1e-9, case, x)
     check({round(x["peer_value"], 2) for x in lines.values()} - {0.05, 0.9}, "no mixture", lines)
@@ -187,6 +190,8 @@ call("judge", "--batch", 16, "--steps", 3, "--judged", 100)
 call("plant", "--world", 3, "--planted", 3, "--real", 5, "--models", 2, "--train", 64, "--epochs", 1, "--truth", 2, "--draws",
      10, "--shifts", 3)
 call("choose", "--world", 3, "--shifts", 3)
+chosen = json.load(open(f"{folder}/thresholds.json"))
+check(len(chosen["thresholds"]) == 3 and all(-1 < v < 1 for v in chosen["thresholds"].values()), chosen)
 check_tokens()
 check_drawing()
 check_measurement()

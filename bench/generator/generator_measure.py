@@ -35,7 +35,7 @@ def plant(a):
 
 
 def choose(a):
-    """For each shift the lowest threshold of which 95 % of the pictures that pass show the shift, else the best balance."""
+    """For each shift the threshold with the greatest recall less share of wrong pictures that pass; the lowest of equals."""
     folder, thresholds = world_folder(a), {}
     near = similarities_of(os.path.join(folder, "plant"))
     for folder_name in words.FOLDERS[1:1 + a.shifts]:
@@ -44,12 +44,10 @@ def choose(a):
                if r["shift"] == folder_name and r["path"] in near]
         own.sort(reverse=True)
         there = np.array([y for _, y in own])
-        precision = np.cumsum(there) / np.arange(1, len(there) + 1)
-        right = np.flatnonzero(precision >= 0.95)
-        balance = np.cumsum(there) / max(1, there.sum()) - np.cumsum(~there) / max(1, (~there).sum())
-        at = int(right[-1]) if len(right) else int(balance.argmax())
-        thresholds[folder_name] = round(own[at][0], 4)
-        say(f"{folder_name}: {own[at][0]:.3f}, precision {precision[at]:.2f}, recall {there[:at + 1].sum() / there.sum():.2f}")
+        recall, wrong = np.cumsum(there) / max(1, there.sum()), np.cumsum(~there) / max(1, (~there).sum())
+        at = len(there) - 1 - int((recall - wrong)[::-1].argmax())
+        thresholds[folder_name] = round(own[at][0] - 5e-5, 4)
+        say(f"{folder_name}: {own[at][0]:.3f}, recall {recall[at]:.2f}, of the wrong ones pass {wrong[at]:.2f}")
     named = json.load(open(os.path.join(folder, "plant", "shifts.json")))
     write(os.path.join(a.folder, "thresholds.json"),
           json.dumps({"encoder": encoder_name(a, named), "world": a.world[0], "thresholds": thresholds}, indent=1) + "\n")

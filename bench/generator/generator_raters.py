@@ -3,6 +3,7 @@ import collections
 import math
 import os
 import random
+import re
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def raters(a):
     config = os.path.abspath(os.path.join(folder, "plant.yaml"))
     spotter(a, folder, "shifts", config, "--out", "plant", "--grids", str(a.grids))
     vote(a, run, truth)
-    spotter(a, folder, "shifts", config, "--out", "plant", "--votes", os.path.abspath(os.path.join(run, "filled.csv")))
+    said = spotter(a, folder, "shifts", config, "--out", "plant", "--votes", os.path.abspath(os.path.join(run, "filled.csv")))
     expected, found = collections.defaultdict(list), collections.defaultdict(list)
     key = rows_of(os.path.join(run, "grids", "key.csv"))
     for k, s in zip(key, rows_of(os.path.join(run, "grids", "selection.csv"))):
@@ -51,6 +52,18 @@ def raters(a):
         p = float(np.mean(expected[case]))
         tell("selection frequency", f"simulated raters, {case}", np.mean(found[case]), "share", peer="truth and known error",
              peer_value=p, se=math.sqrt(np.mean([x * (1 - x) for x in expected[case]]) / n), of=n)
+    for task, word in (("shift", "shift"), ("label", "object")):
+        kappa = re.search(rf"agreement on the {word}: Fleiss's kappa (-?[0-9.]+)", said)
+        if kappa:
+            tell("Fleiss's kappa", f"simulated raters, {task}", float(kappa[1]), "kappa", peer="truth and known error",
+                 peer_value=expected_kappa([x for c in expected if c.startswith(task) for x in expected[c]]))
+
+
+def expected_kappa(shares):
+    """Kappa of raters who select picture i with probability shares[i], each for himself."""
+    p = np.array(shares)
+    agree, chance = np.mean(p * p + (1 - p) ** 2), p.mean() ** 2 + (1 - p.mean()) ** 2
+    return float((agree - chance) / (1 - chance))
 
 
 # -- power ------------------------------------------------------------------------------------------------------------
