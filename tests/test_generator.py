@@ -157,13 +157,11 @@ def check_measurement():
 
 def check_raters():
     """Raters with a known error are found to have it."""
-    lines = call("raters", "--world", 3, "--grids", 2, "--raters", 5)
+    lines = call("raters", "--world", 3, "--grids", 4, "--raters", 5)
     check(len(lines) >= 4, lines.keys())
-    kappas = {c: x for c, x in lines.items() if c[0] == "Fleiss's kappa"}
-    check(len(kappas) == 2 and all(abs(x["value"] - x["peer_value"]) < 0.15 for x in kappas.values()), kappas)
-    lines = {c: x for c, x in lines.items() if c not in kappas}
+    check(sum(op == "Fleiss's kappa" for op, _ in lines) == 2, lines.keys())
     for case, x in lines.items():
-        check(abs(x["value"] - x["peer_value"]) < 5 * x["se"] + 1e-9, case, x)
+        check(abs(x["value"] - x["peer_value"]) < 5 * x["se"] + 0.005, case, x)
     check({round(x["peer_value"], 2) for x in lines.values()} - {0.05, 0.9}, "no mixture", lines)
     check(max(x["peer_value"] for x in lines.values()) > 0.5, lines)
 

@@ -42,9 +42,9 @@ def put_picture(path, rgb):
     os.replace(path + ".part", path)
 
 
-def settings_of_drawing(a, folder):
-    """Pictures of other settings are refused, not mixed."""
-    path, now = os.path.join(folder, "pictures.json"), {"euler": a.euler, "guidance": a.guidance}
+def settings_of_drawing(a, folder, steps):
+    """Pictures of other settings, or of another training, are refused, not mixed."""
+    path, now = os.path.join(folder, "pictures.json"), {"euler": a.euler, "guidance": a.guidance, **steps}
     if os.path.exists(path):
         check_settings({"settings": json.load(open(path))}, now, path)
     write(path, json.dumps(now) + "\n")
@@ -52,8 +52,9 @@ def settings_of_drawing(a, folder):
 
 def draw(a):
     folder, g, clock = world_folder(a), load_generator(a), Clock(a)
-    vectors = load(os.path.join(folder, "tokens.pt"), f"invert FOLDER --world {a.world[0]}")["vectors"]
-    settings_of_drawing(a, folder)
+    tokens = load(os.path.join(folder, "tokens.pt"), f"invert FOLDER --world {a.world[0]}")
+    vectors, learned = tokens["vectors"], load(os.path.join(folder, "generator.pt"), "")
+    settings_of_drawing(a, folder, {"steps of the generator": learned["step"], "steps of the tokens": tokens["step"]})
     jobs, done = list(drawing_jobs(a, os.path.join(folder, "pictures"))), 0
     for k in range(0, len(jobs), a.batch):
         if clock.over():

@@ -55,15 +55,19 @@ def raters(a):
     for task, word in (("shift", "shift"), ("label", "object")):
         kappa = re.search(rf"agreement on the {word}: Fleiss's kappa (-?[0-9.]+)", said)
         if kappa:
+            mean, sd = expected_kappa([x for c in expected if c.startswith(task) for x in expected[c]], a.raters)
             tell("Fleiss's kappa", f"simulated raters, {task}", float(kappa[1]), "kappa", peer="truth and known error",
-                 peer_value=expected_kappa([x for c in expected if c.startswith(task) for x in expected[c]]))
+                 peer_value=mean, se=sd, of=a.raters)
 
 
-def expected_kappa(shares):
-    """Kappa of raters who select picture i with probability shares[i], each for himself."""
-    p = np.array(shares)
-    agree, chance = np.mean(p * p + (1 - p) ** 2), p.mean() ** 2 + (1 - p.mean()) ** 2
-    return float((agree - chance) / (1 - chance))
+def expected_kappa(shares, n, times=500):
+    """Mean and standard deviation of the kappa of n raters who select picture i with probability shares[i], independently."""
+    selected = np.random.default_rng(1).binomial(n, shares, size=(times, len(shares)))
+    agree = ((selected * (selected - 1) + (n - selected) * (n - selected - 1)) / (n * (n - 1))).mean(1)
+    p = selected.mean(1) / n
+    chance = p * p + (1 - p) ** 2
+    kappa = (agree - chance) / (1 - chance)
+    return float(np.mean(kappa)), float(np.std(kappa))
 
 
 # -- power ------------------------------------------------------------------------------------------------------------

@@ -266,6 +266,7 @@ def invert(a):
         p.requires_grad_(False)
     pictures = [tensor(real_pictures(folder, k)) for k in range(len(words.CLASSES))]
     settings = {k: getattr(a, k) for k in ("batch", "lr", "steps")}
+    settings["steps of the generator"] = load(os.path.join(folder, "generator.pt"), "")["step"]
     state = {"step": 0, "spent": (0.0, 0.0), "losses": [], "settings": settings, "raw": start_vectors(g)}
     if os.path.exists(path):
         state = load(path, "")
