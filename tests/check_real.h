@@ -15,6 +15,9 @@ static const char *const names[] = { "cat", "dog", "cow", "car", "bus", "person"
 static const char *const supers[] = { "animal", "animal", "animal", "vehicle", "vehicle", "someone", "plant" };
 enum { CATEGORIES = 7 };
 
+/* JSON of picture i's "split", "" for none; NULL: no picture has one. */
+static const char *(*split_of)(int i);
+
 /* Picture i of n shows what kind[i mod kinds] says, and half of them a person. Files are there where `files` says so. */
 static inline void annotate(const char *name, const char *const *kind, int kinds, int n, bool files)
 {
@@ -28,7 +31,11 @@ static inline void annotate(const char *name, const char *const *kind, int kinds
     for (int k = 0; k < CATEGORIES; k++)
         fprintf(f, "%s{\"id\":%d,\"name\":\"%s\",\"supercategory\":\"%s\"}", k ? "," : "", 90 - k, names[k], supers[k]);
     fprintf(f, "],\"images\":[");
-    for (int i = 0; i < n; i++) fprintf(f, "%s{\"id\":%d,\"file_name\":\"%s-%d.png\"}", i ? "," : "", 7 * i, name, i);
+    for (int i = 0; i < n; i++) {
+        const char *split = split_of ? split_of(i) : "";
+        fprintf(f, "%s{\"id\":%d,\"file_name\":\"%s-%d.png\"%s%s}", i ? "," : "", 7 * i, name, i, *split ? ",\"split\":" : "",
+                split);
+    }
     fprintf(f, "],\"annotations\":[");
     for (int i = 0, first = 1; i < n; i++)
         for (const char *p = kind[i % kinds]; *p; p++, first = 0)

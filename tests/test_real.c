@@ -62,6 +62,86 @@ TEST_WITH(shares_are_those_of_the_paper, set_up, tear_down)
     assert_int_equal(lround(cfg.test * 123287), 44584);
 }
 
+/* Three blocks of pictures that belong together. */
+static const char *in_blocks(int i) { return i < 200 ? "\"train\"" : i < 300 ? "\"test\"" : "\"val\""; }
+static const char *moved(int i)     { return i >= 200 && i < 240 ? "\"train\"" : in_blocks(i); }
+static const char *not_known(int i) { return i == 70 ? "\"restval\"" : in_blocks(i); }
+static const char *not_there(int i) { return i == 70 ? "" : in_blocks(i); }
+static const char *no_word(int i)   { return i == 70 ? "[3, {\"a\": \"train\"}]" : i == 71 ? "\"\"" : in_blocks(i); }
+
+/* A picture's split is the file's, whatever the seed and the shares are. */
+TEST_WITH(a_file_says_the_splits, set_up, tear_down)
+{
+    static const spot_split block[] = { SPOT_TRAIN, SPOT_TRAIN, SPOT_TEST, SPOT_VAL, SPOT_VAL };
+    spot_ctx c = check_ctx(1);
+    spot_photos_config cfg;
+    spot_photos *p, *other;
+    split_of = in_blocks;
+    annotate("a", plain, LEN(plain), 480, true);
+    split_of = NULL;
+    cfg = settings("a");
+    cfg.splits = SPOT_SPLITS_BY_FILE;
+    p = open_photos(&c, &cfg, 1);
+    cfg.val = cfg.test = 0;
+    other = open_photos(&c, &cfg, 2);
+    for (int t = 0; t < p->tasks; t++)
+        for (int k = 0; k < SPOT_SPLITS; k++) {
+            assert_true(p->task[t].images[k] > 20);
+            assert_int_equal(p->task[t].images[k], other->task[t].images[k]);
+            for (int i = 0; i < p->task[t].images[k]; i++) assert_int_equal(block[p->task[t].picture[k][i] / 100], k);
+        }
+    spot_photos_close(p);
+    spot_photos_close(other);
+}
+
+/* Where the shares decide, nothing depends on what the file says of splits; where the file does, the key depends on it. */
+TEST_WITH(splits_of_a_file_are_read_where_they_are_asked_for, set_up, tear_down)
+{
+    static const char *(*const said[])(int) = { NULL, in_blocks, not_known, not_there, no_word };
+    spot_ctx c = check_ctx(1);
+    spot_photos_config cfg;
+    spot_photos *p, *first = NULL;
+    char hash[33];
+    for (int s = 0; s < LEN(said); s++) {
+        split_of = said[s];
+        annotate("a", plain, LEN(plain), 480, true);
+        cfg = settings("a");
+        p = open_photos(&c, &cfg, 1);
+        if (!first) first = p;
+        assert_string_equal(p->hash, first->hash);
+        for (int k = 0; k < SPOT_SPLITS; k++) {
+            assert_int_equal(p->task[0].images[k], first->task[0].images[k]);
+            assert_memory_equal(p->task[0].picture[k], first->task[0].picture[k],
+                                (size_t)p->task[0].images[k] * sizeof(uint32_t));
+        }
+        if (p != first) spot_photos_close(p);
+        cfg.splits = SPOT_SPLITS_BY_FILE;
+        if (said[s] == in_blocks) {
+            p = open_photos(&c, &cfg, 1);
+            assert_string_not_equal(p->hash, first->hash);
+        } else {
+            CHECK_FAILS(&c, spot_photos_open(&c, &p, &cfg, 1), SPOT_INPUT,
+                        !said[s] ? "data.split: a-0.png | no \"split\"" : said[s] == not_known
+                        ? "data.split: a-70.png | \"restval\"" : "data.split: a-70.png | no \"split\"");
+        }
+        spot_photos_close(p);
+    }
+    spot_photos_close(first);
+    split_of = in_blocks;
+    annotate("a", plain, LEN(plain), 480, true);
+    cfg = settings("a");
+    cfg.splits = SPOT_SPLITS_BY_FILE;
+    p = open_photos(&c, &cfg, 1);
+    snprintf(hash, sizeof hash, "%s", p->hash);
+    spot_photos_close(p);
+    split_of = moved;
+    annotate("a", plain, LEN(plain), 480, true);
+    p = open_photos(&c, &cfg, 1);
+    assert_string_not_equal(p->hash, hash);
+    spot_photos_close(p);
+    split_of = NULL;
+}
+
 TEST_WITH(pictures_against_a_super_category, set_up, tear_down)
 {
     spot_ctx c = check_ctx(1);

@@ -22,7 +22,7 @@ enum { OTHER, IMAGES, ANNOTATIONS, CATEGORIES };                  /* lists of le
 static const char *const list_name[] = { "", "images", "annotations", "categories" };
 
 /* Members of level 3, and which lists have them. */
-enum { ID, IMAGE_ID, CATEGORY_ID, WIDTH, HEIGHT, CROWD, AREA, BOX, FILE_NAME, NAME, SUPER, CAPTION, MEMBERS };
+enum { ID, IMAGE_ID, CATEGORY_ID, WIDTH, HEIGHT, CROWD, AREA, BOX, FILE_NAME, NAME, SUPER, CAPTION, SPLIT, MEMBERS };
 static const struct { const char *name; unsigned lists; } members[MEMBERS] = {
     [ID] = { "id", 1 << IMAGES | 1 << CATEGORIES | 1 << ANNOTATIONS },    [IMAGE_ID] = { "image_id", 1 << ANNOTATIONS },
     [CATEGORY_ID] = { "category_id", 1 << ANNOTATIONS }, [WIDTH] = { "width", 1 << IMAGES },
@@ -30,6 +30,7 @@ static const struct { const char *name; unsigned lists; } members[MEMBERS] = {
     [AREA] = { "area", 1 << ANNOTATIONS },             [BOX] = { "bbox", 1 << ANNOTATIONS },
     [FILE_NAME] = { "file_name", 1 << IMAGES },        [NAME] = { "name", 1 << CATEGORIES },
     [SUPER] = { "supercategory", 1 << CATEGORIES },    [CAPTION] = { "caption", 1 << ANNOTATIONS },
+    [SPLIT] = { "split", 1 << IMAGES },
 };
 
 typedef struct {
@@ -43,7 +44,7 @@ typedef struct {
     int         boxes;                    /* numbers in bbox so far */
     bool        outline, drawn;           /* inside or before the value of "segmentation"; it holds a number or a word */
     size_t      outline_at, outline_end;  /* its bytes */
-    size_t      text, super;              /* offsets in texts of FILE_NAME, NAME or CAPTION, and of SUPER */
+    size_t      text, super, split;       /* offsets in texts of FILE_NAME, NAME or CAPTION, of SUPER and of SPLIT */
     spot_text   images, categories, annotations, captions, texts;
     spot_coco_words words;
 } coco_reader;
@@ -102,6 +103,7 @@ static int end_image(coco_reader *r)
     spot_coco_image v = { .id = r->whole[ID], .width = (int)r->whole[WIDTH], .height = (int)r->whole[HEIGHT] };
 
     v.file = (char *)(uintptr_t)r->text;           /* an address once the texts have stopped moving */
+    v.split = (char *)(uintptr_t)(r->has >> SPLIT & 1 ? r->split + 1 : 0);
     return need_member(r, ID) && need_member(r, FILE_NAME) && append_bytes(r, &r->images, &v, sizeof v);
 }
 
@@ -157,18 +159,18 @@ static coco_reader *heard(void *at)
 /* Whether the value at this place is used. */
 static bool is_used(const coco_reader *r) { return r->level == 3 && r->list && r->member != MEMBERS; }
 
-/* Boxes need no id, so one that is no whole number counts as absent. */
-static bool drop_box_id(coco_reader *r)
+/* Boxes need no id and pictures no split, so an id that is no whole number and a split that is no word count as absent. */
+static bool drop_value(coco_reader *r)
 {
-    if (r->level != 3 || r->list != ANNOTATIONS || r->member != ID) return false;
-    r->has &= ~(1u << ID);
+    if (r->level != 3 || (r->member == ID ? r->list != ANNOTATIONS : r->member != SPLIT)) return false;
+    r->has &= ~(1u << r->member);
     r->member = MEMBERS;
     return true;
 }
 
 static int other_value(coco_reader *r, const char *kind)
 {
-    if (drop_box_id(r)) return 1;
+    if (drop_value(r)) return 1;
     if (r->level == 1 && r->list) return REFUSE(r, here(r), "{coco.member_kind} \"%s\" is %s; it has to be a list",
                                                 list_name[r->list], kind);
     if (r->level == 2 && r->list)
@@ -201,7 +203,7 @@ static int whole_number(coco_reader *r, const char *text, int64_t *v)
     int64_t most = r->member == WIDTH || r->member == HEIGHT ? INT_MAX : INT64_MAX;
     const bool whole = spot_coco_number(v, text, strlen(text));
 
-    if (!whole && drop_box_id(r)) return 1;
+    if (!whole && drop_value(r)) return 1;
     if (!whole || *v > most || (*v < 0 && most == INT_MAX) || (r->member == CROWD && *v != 0 && *v != 1))
         return REFUSE(r, here(r), "{coco.member_value} \"%s\" is %.40s, which it cannot be", members[r->member].name, text);
     return 1;
@@ -222,7 +224,7 @@ static int on_number(void *at, const char *number, size_t len)
     r->drawn = true;
     if (r->list == OTHER || (r->level != 4 && !is_used(r)) || (r->level == 4 && r->member != BOX) || r->level > 4)
         return other_value(r, "a number");
-    if (len >= sizeof text && drop_box_id(r)) return 1;
+    if (len >= sizeof text && drop_value(r)) return 1;
     if (len >= sizeof text) return REFUSE(r, here(r), "{coco.number_length} a number of %zu digits", len);
     snprintf(text, sizeof text, "%.*s", (int)len, number);
     if (r->level == 4) {
@@ -242,9 +244,10 @@ static int on_string(void *at, const unsigned char *text, size_t len)
         return id_of_word(r, (const char *)text, len, &r->whole[r->member]);
     if (is_used(r) && r->member == ID && spot_coco_number(&r->whole[ID], (const char *)text, len)) return 1;
     if (!is_used(r) || r->member < FILE_NAME) return other_value(r, "a word");
+    if ((!len || memchr(text, 0, len)) && drop_value(r)) return 1;
     if ((!len && r->member != SUPER) || memchr(text, 0, len))
         return REFUSE(r, here(r), "{coco.text} \"%s\" is empty or holds a NUL", members[r->member].name);
-    *(r->member == SUPER ? &r->super : &r->text) = r->texts.used;
+    *(r->member == SUPER ? &r->super : r->member == SPLIT ? &r->split : &r->text) = r->texts.used;
     return append_bytes(r, &r->texts, text, len) && append_bytes(r, &r->texts, "", 1);
 }
 
@@ -352,7 +355,11 @@ static spot_status finish_document(coco_reader *r, spot_coco *k)
                       .image = (spot_coco_image *)(void *)r->images.bytes,
                       .category = (spot_coco_category *)(void *)r->categories.bytes, .owned = r->texts.bytes };
     r->images.bytes = r->categories.bytes = r->texts.bytes = NULL;     /* k owns them from now on */
-    for (int i = 0; i < k->images; i++) k->image[i].file = k->owned + (uintptr_t)k->image[i].file;
+    for (int i = 0; i < k->images; i++) {
+        spot_coco_image *of = &k->image[i];
+        of->file = k->owned + (uintptr_t)of->file;
+        if (of->split) of->split = k->owned + (uintptr_t)of->split - 1;
+    }
     for (int i = 0; i < k->categories; i++) {
         spot_coco_category *of = &k->category[i];
         of->name = k->owned + (uintptr_t)of->name;

@@ -19,6 +19,7 @@ typedef struct {
     int64_t id;
     int     width, height;      /* 0 if absent */
     char   *file;               /* "file_name": below the folder of the pictures */
+    char   *split;              /* "split"; NULL if absent or no word */
 } spot_coco_image;
 
 typedef struct { int64_t id; char *name, *super; } spot_coco_category;      /* super: "supercategory", "" if absent */

@@ -1,6 +1,5 @@
 /* photos.c - selects the pictures of each task's splits from annotations (paper, G.1 and H.1). */
 #define _POSIX_C_SOURCE 200809L
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,9 +23,13 @@ const spot_setting spot_photos_settings[] = {
     S("size",    INT,  size,    "pixels a side", SPOT_IN(32, 1024), SPOT_DEF(224)),
     S("fit",     NAME, fit,     "how a picture becomes square: black bars (pad), or its middle (crop)",
       SPOT_ONE_OF("pad", "crop"), SPOT_DEF(SPOT_FIT_PAD)),
-    S("val",     REAL, val,     "share of the pictures for validation", SPOT_IN(0, 1), SPOT_DEF(0.09595)),
+    S("splits",  NAME, splits,  "how a picture comes to its split: at random, by the shares val and test; or as each picture's "
+      "\"split\" in data.coco says, train, val or test, which keeps pictures that belong together in one split",
+      SPOT_ONE_OF("share", "file"), SPOT_DEF(SPOT_SPLITS_BY_SHARE), .newer = SPOT_NEWER),
+    S("val",     REAL, val,     "share of the pictures for validation", SPOT_IN(0, 1), SPOT_DEF(0.09595),
+      .of = &spot_photos_settings[7], .values = 1u << SPOT_SPLITS_BY_SHARE),
     S("test",    REAL, test,    "share of the pictures for the test; the rest is for training", SPOT_IN(0, 1),
-      SPOT_DEF(0.36163)),
+      SPOT_DEF(0.36163), .of = &spot_photos_settings[7], .values = 1u << SPOT_SPLITS_BY_SHARE),
     S("pool",    NAME, pool,
       "kinds of ECs: all mixed; each category alone; conditioned on the number of less-specific blindspots; one blindspot of "
       "either specificity", SPOT_ONE_OF("general", "singles", "number", "specificity"), SPOT_DEF(SPOT_POOL_GENERAL)),
@@ -234,15 +237,6 @@ static void fill_sets(spot_photos *p)
     }
 }
 
-static void split_pictures(spot_photos *p, const listing *l)
-{
-    spot_rng r = spot_rng_at(p->seed, SPOT_RNG_SPLIT, 0, 0);
-    int n = p->pictures, val = (int)lround(p->cfg.val * n), test = (int)lround(p->cfg.test * n);
-
-    spot_rng_shuffle(&r, l->order, (uint32_t)n);
-    for (int i = 0; i < n; i++) l->split[l->order[i]] = i < val ? SPOT_VAL : i < val + test ? SPOT_TEST : SPOT_TRAIN;
-}
-
 /* Drops pictures with two categories of the task or of `against`; with `against`, also pictures with none. */
 static uint8_t kind_of(const spot_photos *p, const spot_task *task, uint32_t picture)
 {
@@ -307,7 +301,7 @@ static void count_categories(const spot_photos *p, spot_task *task)
 
 static spot_status list_tasks(spot_ctx *c, spot_photos *p, const listing *l)
 {
-    split_pictures(p, l);
+    SPOT_TRY(spot_photos_split(c, p, l->split, l->order));
     for (int t = 0; t < p->tasks; t++) {
         for (int i = 0; i < p->pictures; i++) l->kind[i] = kind_of(p, &p->task[t], (uint32_t)i);
         for (int k = 0; k < SPOT_SPLITS; k++) SPOT_TRY(list_split(c, p, l, t, k));
@@ -347,7 +341,7 @@ static spot_status check_config(spot_ctx *c, const spot_photos_config *cfg)
     if (cfg->induced_from[0])
         return spot_fail(c, SPOT_USAGE,
                          "{induced.not_read} data.induced_from names a run that was not read (spot_sweep_induced)");
-    if (!(cfg->val > 0 && cfg->test > 0 && cfg->val + cfg->test < 1))
+    if (cfg->splits == SPOT_SPLITS_BY_SHARE && !(cfg->val > 0 && cfg->test > 0 && cfg->val + cfg->test < 1))
         return spot_fail(c, SPOT_USAGE, "{data.shares} data.val %g and data.test %g are shares of all pictures that leave some "
                          "for training", cfg->val, cfg->test);
     return SPOT_OK;

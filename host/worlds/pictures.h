@@ -61,6 +61,10 @@ static inline bool spot_shows(const spot_photos *p, uint32_t picture, int catego
 
 static inline const char *spot_category(const spot_photos *p, int category) { return p->coco[0].category[category].name; }
 
+/* split (pictures): each picture's spot_split, by cfg.splits. order (pictures): scratch memory. SPOT_INPUT names a picture of a
+ * file without a split. */
+spot_status spot_photos_split(spot_ctx *c, const spot_photos *p, uint8_t *split, uint32_t *order);
+
 /* used.c: lists the pictures of all tasks and hashes their contents; SPOT_INPUT if some are missing. */
 spot_status spot_photos_use(spot_ctx *c, spot_photos *p);
 

@@ -16,13 +16,15 @@ static int file_with(const spot_photos *p, uint32_t picture)
     return f;
 }
 
-/* The picture's path below its folder. */
-static const char *name_of(const spot_photos *p, uint32_t picture)
+static const spot_coco_image *image_of(const spot_photos *p, uint32_t picture)
 {
     int f = file_with(p, picture);
 
-    return p->coco[f].image[(int)picture - p->first[f]].file;
+    return &p->coco[f].image[(int)picture - p->first[f]];
 }
+
+/* The picture's path below its folder. */
+static const char *name_of(const spot_photos *p, uint32_t picture) { return image_of(p, picture)->file; }
 
 void spot_photo_path(const spot_photos *p, uint32_t picture, char path[SPOT_PHOTO_PATH])
 {
@@ -43,7 +45,8 @@ static void list_used(spot_photos *p)
         }
 }
 
-/* Hashes names, categories and file sizes of all used pictures; all files must exist. */
+/* Hashes names, categories and file sizes of all used pictures, and their splits where a file says them; all files must
+ * exist. */
 static spot_status hash_used(spot_ctx *c, spot_photos *p)
 {
     XXH3_state_t *h = XXH3_createState();
@@ -71,6 +74,8 @@ static spot_status hash_used(spot_ctx *c, spot_photos *p)
         XXH3_128bits_update(h, name_of(p, picture), strlen(name_of(p, picture)) + 1);
         XXH3_128bits_update(h, &size, sizeof size);
         XXH3_128bits_update(h, p->shows + (size_t)picture * (size_t)p->words, (size_t)p->words * sizeof *p->shows);
+        if (p->cfg.splits == SPOT_SPLITS_BY_FILE)
+            XXH3_128bits_update(h, image_of(p, picture)->split, strlen(image_of(p, picture)->split) + 1);
     }
     all = XXH3_128bits_digest(h);
     XXH3_freeState(h);

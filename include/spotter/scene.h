@@ -239,9 +239,9 @@ spot_status spot_images_with(spot_ctx *c, spot_drawn_images *d, int most, const 
  * and a blindspot is one of the task's categories ("zebra"), alone or with or without a category outside of the task
  * ("elephant with person"): its pictures have the wrong label in training.
  *
- * The paper leaves three points open. Here pictures are split once, at random from the seed. Classes are made equal once per
- * task, so all ECs of a task share pictures. Where a more-specific blindspot needs a second category and a category has no
- * eligible one, another category is drawn. */
+ * The paper leaves three points open. Here pictures are split once, at random from the seed or as their file says. Classes are
+ * made equal once per task, so all ECs of a task share pictures. Where a more-specific blindspot needs a second category and a
+ * category has no eligible one, another category is drawn. */
 
 /* The set of ECs. A pool has cells, and consecutive ECs belong to different cells, so that the first n ECs are well mixed.
  * GENERAL (G.4): a cell is a task and a number of blindspots; each blindspot is less- or more-specific by a coin.
@@ -250,6 +250,10 @@ spot_status spot_images_with(spot_ctx *c, spot_drawn_images *d, int most, const 
  * of less-specific blindspots. SPECIFICITY: a cell is a task with one blindspot, less- or more-specific. */
 typedef enum { SPOT_POOL_GENERAL, SPOT_POOL_SINGLES, SPOT_POOL_NUMBER, SPOT_POOL_SPECIFICITY } spot_pool;
 typedef enum { SPOT_FIT_PAD, SPOT_FIT_CROP } spot_photo_fit;       /* black bars, or the middle */
+
+/* At random from the seed; or as the annotations say in each picture's "split", which keeps pictures that belong together, as
+ * those of one place, video or artist do, in one split. */
+typedef enum { SPOT_SPLITS_BY_SHARE, SPOT_SPLITS_BY_FILE } spot_photo_splits;
 
 #define SPOT_MAX_TASKS 16
 
@@ -260,7 +264,8 @@ typedef struct {
     const char *tasks;         /* super-categories, ',' between them */
     const char *against;       /* negatives show an object of this super-category; "": anything but the task's (COCO) */
     int    size, fit;          /* pixels a side; spot_photo_fit: how a picture becomes square */
-    double val, test;          /* shares of all pictures; the rest is for training */
+    int    splits;             /* spot_photo_splits: how a picture comes to its split */
+    double val, test;          /* SPOT_SPLITS_BY_SHARE: shares of all pictures; the rest is for training */
     int    pool;               /* spot_pool */
     int    blindspots[2];      /* per EC */
     int    each;               /* most ECs per cell of a conditioned pool */
