@@ -124,6 +124,30 @@ TEST(ids_are_numbers_or_words)
     }
 }
 
+/* A picture's split is a word; one that is none is as good as absent, as it is where nobody asks for it. */
+TEST(splits_are_words)
+{
+    static const char *const said[] = { "\"split\": \"val\", ", "", "\"split\": 3, ", "\"split\": null, ",
+                                        "\"split\": [\"val\", 4], ", "\"split\": {\"split\": \"val\"}, ",
+                                        "\"split\": \"\", " };
+
+    for (int i = 0; i < LEN(said); i++) {
+        spot_ctx c = check_ctx(1);
+        char json[400];
+        spot_coco k;
+        const size_t n = (size_t)snprintf(json, sizeof json, "{\"images\": [{%s\"id\": 1, \"file_name\": \"a.png\"}, {\"id\": 2, "
+                                          "\"file_name\": \"b.png\", \"split\": \"restval\"}], \"annotations\": [], "
+                                          "\"categories\": [{\"split\": 7, \"id\": 1, \"name\": \"x\"}]}", said[i]);
+        CHECK_OK(&c, spot_coco_parse(&c, &k, (uint8_t *)json, n, "text"));
+        if (i) assert_null(k.image[0].split);
+        else assert_string_equal(k.image[0].split, "val");
+        assert_string_equal(k.image[0].file, "a.png");
+        assert_string_equal(k.image[1].split, "restval");
+        assert_string_equal(k.category[0].name, "x");
+        spot_coco_close(&k);
+    }
+}
+
 /* More words than the first table has places. */
 TEST(many_words_are_ids)
 {
