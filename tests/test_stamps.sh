@@ -13,10 +13,40 @@ cat > "$dir/tiny.yaml" <<END
 seed: 1
 ecs: 3
 data:  {coco: $dir/stamps/annotations.json, images: $dir/stamps/images, tasks: "animal, vehicle, food", size: 32,
-        pair_least: 3, blindspots: [1, 1], val: 0.15, test: 0.35}
+        splits: file, pair_least: 3, blindspots: [1, 1]}
 model: {width: 16, epochs: 1, batch: 32, learned_gap: 0.2}
 bdms:  [{method: planespot, reduce: pca, mixture: {k_max: 4}}]
 metric: {lambda_p: 0.5, lambda_r: 0.5}
+END
+
+# The splits of the file: the test has 7 of 20 pictures, of cut-outs that nothing else shows.
+mkdir -p "$dir/red/images"
+/usr/bin/python3 - "$tools/stamps" "$dir/stamps/annotations.json" "$dir/red" <<'END' || fail "the splits of stamps"
+import collections, json, sys
+from PIL import Image
+splits = collections.Counter(i["split"] for i in json.load(open(sys.argv[2]))["images"])
+assert splits == {"train": 132, "val": 24, "test": 84}, splits
+tool = {"__name__": "stamps"}
+exec(open(sys.argv[1]).read().rsplit("main()", 1)[0], tool)
+shown = 0
+for k in tool["CATEGORIES"]:
+    whole, part = tool["stamps_of"](k), tool["parts_of"](k, 3)
+    assert sorted(part[True] + part[False]) == whole and part[True] and part[False], k
+    assert not any("_mirror" in p for p in whole)
+    shown += len(whole)
+assert shown > 250 and tool["parts_of"]("bird", 3) != tool["parts_of"]("bird", 4)
+
+# The test's cut-outs are red here and all others green; scenes are black.
+red, green = Image.new("RGBA", (9, 9), "red"), Image.new("RGBA", (9, 9), "lime")
+tool.update(look={k: {True: [red], False: [green]} for k in tool["CATEGORIES"]}, back=[Image.new("RGB", (400, 400))],
+            beside=collections.defaultdict(dict), options=(64, 3), out=sys.argv[3])
+seen = collections.Counter()
+for i in range(60):
+    name, _, _, boxes, split = tool["draw"](i)
+    colours = [n[1] > 99 for n in Image.open(f"{sys.argv[3]}/images/{name}").convert("RGB").getextrema()]
+    assert colours == [bool(boxes) and split == "test", bool(boxes) and split != "test", False], (i, colours, boxes)
+    seen[split] += bool(boxes)
+assert min(seen.values()) > 2 and len(seen) == 3, seen
 END
 
 # The plan: three tasks in turn, and the disk that pixels take.
