@@ -636,24 +636,34 @@ TEST(shipped_configs_hold_the_papers_rows)
 /* The configs of appendix B and of COCO's pools are what their pages say. */
 TEST(shipped_configs_plant_and_pool)
 {
-    static const struct { int induce; double flip; } ways[] = {
-        { SPOT_FLIP_LABELS, 0.5 }, { SPOT_FLIP_LABELS, 0.3 }, { SPOT_LEAVE_OUT, 1 },
+    static const struct { const char *config; int induce; double flip; } ways[] = {
+        { "half", SPOT_FLIP_LABELS, 0.5 }, { "third", SPOT_FLIP_LABELS, 0.3 }, { "out", SPOT_LEAVE_OUT, 1 },
+        { "flip", SPOT_FLIP_LABELS, 1 },
     };
+    static spot_ec first[50];
     static const struct { const char *config; int pool, ecs, each; } pools[] = {
         { "coco_singles", SPOT_POOL_SINGLES, 24, 20 }, { "coco_number", SPOT_POOL_NUMBER, 82, 10 },
         { "coco_specificity", SPOT_POOL_SPECIFICITY, 82, 20 },
     };
     spot_ctx c = check_ctx(1);
     char path[128];
-    CHECK_OK(&c, spot_config_load(&c, CHECK_AGAIN(&cfg), "../configs/appendix_b.yaml"));
-    assert_int_equal(cfg.ecs, 150);
-    for (int i = 0; i < 150; i++) {
-        const spot_scene_config *scene = spot_config_scene(&cfg, (uint32_t)i);
-        assert_int_equal(scene->induce, ways[i % 3].induce);
-        CHECK_NEAR(scene->flip, ways[i % 3].flip, 0);
-        CHECK_NEAR(scene->size, 64, 0);
+    for (int w = 0; w < LEN(ways); w++) {
+        snprintf(path, sizeof path, "../configs/appendix_b_%s.yaml", ways[w].config);
+        CHECK_OK(&c, spot_config_load(&c, CHECK_AGAIN(&cfg), path));
+        assert_int_equal(cfg.ecs, LEN(first));
+        assert_int_equal(cfg.variants, 0);
+        assert_int_equal(cfg.scene.induce, ways[w].induce);
+        CHECK_NEAR(cfg.scene.flip, ways[w].flip, 0);
+        CHECK_NEAR(cfg.scene.size, 64, 0);
+        CHECK_NEAR(cfg.model.learned_gap, 0.2, 0);
+        for (int i = 0; i < cfg.ecs; i++) {                  /* the same blindspots in the same scenes */
+            spot_ec ec;
+            CHECK_OK(&c, spot_ec_draw(&c, &ec, &cfg.scene, cfg.seed, (uint32_t)i));
+            ec.scene = (spot_scene_config){ 0 };
+            if (!w) first[i] = ec;
+            assert_memory_equal(&ec, &first[i], sizeof ec);
+        }
     }
-    CHECK_NEAR(cfg.model.learned_gap, 0.2, 0);
     for (int i = 0; i < LEN(pools); i++) {
         snprintf(path, sizeof path, "../configs/%s.yaml", pools[i].config);
         CHECK_OK(&c, spot_config_load(&c, CHECK_AGAIN(&cfg), path));
