@@ -93,6 +93,85 @@ grep -q "13 icons; 12 were drawn before" "$dir/log" || fail "$(cat "$dir/log")"
 diff -r "$data/png" "$dir/again/png" && cmp "$data/index.csv" "$dir/again/index.csv" || fail "a run that goes on draws others"
 PATH=$dir/bin:$PATH $tool fetch "$data" >/dev/null 2>&1 && [ "$(wc -l < "$dir/calls")" = 1 ] || fail "fetch does all anew"
 
+# Sheets in COCO's format, of four packages whose icons are plain: each package has a red of its own, each name a green. Small
+# has too few names to count.
+/usr/bin/python3 - "$tool" "$dir/plain" <<'END'
+import csv, os, sys
+from PIL import Image
+tool = {"__name__": "icons"}
+exec(open(sys.argv[1]).read().rsplit("main()", 1)[0], tool)
+os.makedirs(sys.argv[2])
+rows = []
+for p, package in enumerate(("learned", "chosen", "unseen", "small")):
+    for k, (name, context) in enumerate(sorted(tool["SUPER"].items())):
+        if package == "small" and k > 9:
+            continue
+        for where in (context, "apps"):                          # of another context: no category
+            file = f"{package}-{where}-{name}.png"
+            Image.new("RGB", (64, 64), (40 + 60 * p, 8 * k, 255 if where == "apps" else 0)).save(f"{sys.argv[2]}/{file}")
+            rows.append([file, package, f"Theme {package}", where, name, file])
+with open(sys.argv[2] + "/index.csv", "w", newline="") as f:
+    csv.writer(f).writerows([tool["COLUMNS"], *rows])
+END
+sheets=(--images 400 --test unseen --val chosen)
+$tool coco "$dir/plain" "$dir/sheets" "${sheets[@]}" >"$dir/said" 2>&1 || fail "coco: $(tail -1 "$dir/said")"
+grep -q "260 sheets for train of 1 themes in 1 packages, 40 sheets for val of 1 .* 100 sheets for test of 1 " "$dir/said" ||
+    fail "$(cat "$dir/said")"
+/usr/bin/python3 - "$tool" "$dir/sheets" <<'END' || fail "sheets"
+import collections, json, sys
+from PIL import Image
+tool = {"__name__": "icons"}
+exec(open(sys.argv[1]).read().rsplit("main()", 1)[0], tool)
+whole = json.load(open(sys.argv[2] + "/annotations.json"))
+category = {k["id"]: k for k in whole["categories"]}
+order = sorted(tool["SUPER"])
+boxes, numbers, both = collections.defaultdict(list), collections.Counter(), collections.Counter()
+for a in whole["annotations"]:
+    boxes[a["image_id"]].append(a)
+for image in whole["images"]:
+    sheet, seen, asked = Image.open(f"{sys.argv[2]}/images/{image['file_name']}").convert("RGB"), [], []
+    assert sheet.size == (image["width"], image["height"]) == (64, 64) and image["theme"].startswith("Theme ")
+    for a in boxes[image["id"]]:
+        name, (x, y, w, h) = category[a["category_id"]]["name"], a["bbox"]
+        red = {"train": 40, "val": 100, "test": 160}[image["split"]]
+        colours = {sheet.getpixel(p) for p in ((x, y), (x + w - 1, y + h - 1), (x + w // 2, y + h // 2))}
+        assert colours == {(red, 8 * order.index(name), 0)}, (image, name, colours)
+        assert w == h and 24 <= w <= 32 and x // 32 == (x + w - 1) // 32 and y // 32 == (y + h - 1) // 32 and x + w <= 64
+        seen.append((x // 32, y // 32))
+        asked.append(name)
+    assert 1 <= len(seen) <= 4 and len(set(seen)) == len(seen) and len(set(asked)) == len(asked)
+    supers = [tool["SUPER"][n] for n in asked if tool["SUPER"][n] in tool["TASKS"]]
+    assert len(set(supers)) == len(supers), asked                # the design drops pictures with two of a task
+    numbers[len(seen)] += 1
+    both.update((a, b) for a in asked for b in asked if a != b)
+assert min(numbers[n] for n in (1, 2, 3, 4)) > 10, numbers
+assert {k["supercategory"] for k in category.values()} == {*tool["TASKS"], *tool["BESIDE"]} and len(category) == len(order)
+assert both["user-trash", "edit-find"] or both["folder", "edit-find"]
+END
+$tool coco "$dir/plain" "$dir/again-sheets" "${sheets[@]}" >/dev/null 2>&1 && diff -r "$dir/sheets" "$dir/again-sheets" ||
+    fail "equal options give other sheets"
+$tool coco "$dir/plain" "$dir/seed-2" "${sheets[@]}" --seed 2 >/dev/null 2>&1
+cmp -s "$dir/sheets/annotations.json" "$dir/seed-2/annotations.json" && fail "seeds give equal sheets"
+for words in "--test none|no picture of none, which --test names" "--val unseen --test unseen|both name unseen" \
+    "--test small --val chosen|no theme for test has 16 of the 30 names" "--images 19|--images is at least 20"; do
+    $tool coco "$dir/plain" "$dir/x" --test unseen --val chosen ${words%|*} >/dev/null 2>"$dir/log" && fail "$words"
+    grep -q -- "${words#*|}" "$dir/log" || fail "$words: $(cat "$dir/log")"
+done
+cat > "$dir/sheets.yaml" <<END
+seed: 1
+ecs: 2
+data:  {coco: $dir/sheets/annotations.json, images: $dir/sheets/images, tasks: "devices, places, mimetypes", size: 32,
+        splits: file, pair_least: 3, blindspots: [1, 1]}
+END
+"$spotter" scene "$dir/sheets.yaml" --ec 0 --split test --count 20 --out "$dir/seen" >/dev/null 2>"$dir/log" ||
+    fail "scene of sheets: $(tail -1 "$dir/log")"
+/usr/bin/python3 - "$dir" <<'END' || fail "the test shows sheets of other themes"
+import json, sys
+split = {i["file_name"]: i["split"] for i in json.load(open(sys.argv[1] + "/sheets/annotations.json"))["images"]}
+rows = [json.loads(line) for line in open(sys.argv[1] + "/seen/images.jsonl")]
+assert len(rows) == 20 and all(split[r["picture"].rsplit("/", 1)[1]] == "test" for r in rows)
+END
+
 # The network: packages that are held out are no source of names; training in two goes is training in one.
 PYTHON=/usr/bin/python3 python_with torch torchvision >/dev/null || { echo "no PyTorch: base is not tested"; exit 0; }
 export OMP_NUM_THREADS=1
