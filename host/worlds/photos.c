@@ -11,6 +11,7 @@
 
 /* 0.09595 and 0.36163 of COCO's 123,287 pictures are the paper's 11,829 and 44,584; 66,874 remain. */
 const spot_setting spot_photos_settings[] = {
+#define BY_SHARE .of = &spot_photos_settings[7], .values = 1u << SPOT_SPLITS_BY_SHARE
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_photos_config, field, help, __VA_ARGS__)
     S("coco",    TEXT, coco,    "annotation files in COCO's format, ':' between them", .hi = 512, .affects = SPOT_AFFECTS_PATH),
     S("images",  TEXT, images,  "folder of all pictures, or one folder per annotation file, ':' between them", .hi = 512,
@@ -26,10 +27,10 @@ const spot_setting spot_photos_settings[] = {
     S("splits",  NAME, splits,  "how a picture comes to its split: at random, by the shares val and test; or as each picture's "
       "\"split\" in data.coco says, train, val or test, which keeps pictures that belong together in one split",
       SPOT_ONE_OF("share", "file"), SPOT_DEF(SPOT_SPLITS_BY_SHARE), .newer = SPOT_NEWER),
-    S("val",     REAL, val,     "share of the pictures for validation", SPOT_IN(0, 1), SPOT_DEF(0.09595),
-      .of = &spot_photos_settings[7], .values = 1u << SPOT_SPLITS_BY_SHARE),
-    S("test",    REAL, test,    "share of the pictures for the test; the rest is for training", SPOT_IN(0, 1),
-      SPOT_DEF(0.36163), .of = &spot_photos_settings[7], .values = 1u << SPOT_SPLITS_BY_SHARE),
+    S("val",     REAL, val,     "share of the pictures for validation (splits: share)", SPOT_IN(0, 1), SPOT_DEF(0.09595),
+      BY_SHARE),
+    S("test",    REAL, test,    "share of the pictures for the test; the rest is for training (splits: share)", SPOT_IN(0, 1),
+      SPOT_DEF(0.36163), BY_SHARE),
     S("pool",    NAME, pool,
       "kinds of ECs: all mixed; each category alone; conditioned on the number of less-specific blindspots; one blindspot of "
       "either specificity", SPOT_ONE_OF("general", "singles", "number", "specificity"), SPOT_DEF(SPOT_POOL_GENERAL)),
@@ -48,6 +49,7 @@ const spot_setting spot_photos_settings[] = {
     S("flip",    REAL, flip,    "chance that a blindspot's label is flipped in training", SPOT_IN(0, 1), SPOT_DEF(1)),
     S("flip_val", SWITCH, flip_val, "whether labels are flipped in val, too, by which the best epoch is chosen", SPOT_SWITCH,
       SPOT_DEF(1)),
+#undef BY_SHARE
 #undef S
     SPOT_END
 };

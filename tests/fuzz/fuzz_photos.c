@@ -1,6 +1,6 @@
 /* fuzz_photos.c - any settings and annotations as a data set of pictures: either one sentence, or ECs whose pictures are there.
- * Three texts before the annotations: data.tasks, data.against, data.induced. The first byte says which pool. The only picture
- * that exists is called "p". fuzz: -max_len=1024 */
+ * Three texts before the annotations: data.tasks, data.against, data.induced. The first byte says which pool, and
+ * with its highest bit that the file says the splits. The only picture that exists is called "p". fuzz: -max_len=1024 */
 #include "fuzz/fuzz_file.h"
 
 #include "spotter/config.h"
@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!size) return 0;
     cfg.pool = *data % 4;
+    cfg.splits = *data >> 7 ? SPOT_SPLITS_BY_FILE : SPOT_SPLITS_BY_SHARE;
     cfg.pair_least = 1;
     cfg.val = cfg.test = 0.3;
     data++, size--;
