@@ -8,8 +8,8 @@ keep    Appends the ECs of a run directory to bench/studies/ecs/STUDY.jsonl, a l
 missing Prints the numbers below COUNT of ECs that the study lacks; `--shard I/COUNT` of a sweep computes EC I alone.
 best    Of each method, the settings by their mean DR over the ECs that learned, then by their least mean FDR; the first of
         equal ones. A method's settings are the names that begin alike ("planespot-scvis weight=0.05 ...").
-lines   Prints what stands in a page of bench/studies, as lines of bench/results/studies.jsonl. Only ECs that learned their
-        blindspots count. Of each method:
+lines   Prints what stands in a page of bench/studies, as lines of bench/results/studies.jsonl. Only ECs that have blindspots
+        and learned them count. Of each method:
           DR, FDR                   mean and standard error over ECs
           DR, REFERENCE minus it    mean of the paired differences, 95 % of 20,000 bootstrap samples of ECs; p by exchanging
                                     signs, corrected for the number of methods by Holm's rule
@@ -17,13 +17,15 @@ lines   Prints what stands in a page of bench/studies, as lines of bench/results
           found, by specificity and by feature: share of blindspots, and the difference between those with and without it;
                                     bootstrap samples are of whole ECs, whose blindspots belong together
           missed: ...               shares of the missed blindspots' rows by reason (Table 13)
-leaderboard  Writes bench/leaderboard.csv: every method of every study over the ECs that learned; seconds are medians of an EC.
+leaderboard  Prints what bench/leaderboard.csv has: every method of every study over the ECs that learned, best first; seconds
+        are medians over ECs, with the reduction where no earlier method made it.
+--folder F  has the files instead of bench/studies/ecs.
 
 A line of STUDY.jsonl has part, machine, commit, numbers, ec, config and seed, learned, outside (accuracy outside the
 blindspots), rollable (how many attributes vary), blindspots (each with specificity, is, rows and wrong rows of the test), and
-methods: name -> [DR, FDR, u, components, slices a blindspot, share of false slices, precision at 10, seconds, why]. FDR is
-null where it is unknown; why has, for each blindspot, 0 where it was found, else the four shares of Table 13: not returned,
-found, merged, impure."""
+methods: name -> [DR, FDR, u, components, slices a blindspot, share of false slices, precision at 10, seconds, slices returned
+where no blindspot is, why]. What is not defined is null; why has, for each blindspot, 0 where it was found, else the four
+shares of Table 13: not returned, found, merged, impure."""
 import argparse
 import collections
 import csv
@@ -84,7 +86,7 @@ def row_of(segment, part, machine, commit, took):
         why = [0 if b["covered"] else [short(b[w] or 0, 3) for w in WHY] for b in m["blindspots"]]
         methods[m["name"]] = [short(m["dr"]), short(m["fdr"]), m["u"], m["components"], short(beside["spread"]),
                               short(beside["false_share"]), short(beside["dcbench_p10"]),
-                              short(took.get((segment["index"], m["name"])), 3), why]
+                              short(took.get((segment["index"], m["name"])), 3), beside["false_alarms"], why]
     spots = [{**b, "rows": i["rows"], "wrong": i["wrong"]} for b, i in zip(ec["blindspots"], inside)]
     return {"part": part, "machine": machine, "commit": commit, "numbers": segment["numbers"], "ec": segment["index"],
             "config": segment["config"], "seed": segment["seed"], "learned": segment["lesson"]["learned"],
@@ -92,8 +94,8 @@ def row_of(segment, part, machine, commit, took):
             "methods": methods}
 
 
-def read(study):
-    path = os.path.join(FOLDER, study + ".jsonl")
+def read(folder, study):
+    path = os.path.join(folder, study + ".jsonl")
     if not os.path.exists(path):
         return []
     with open(path, encoding="utf-8") as f:
@@ -103,13 +105,13 @@ def read(study):
 def keep(o):
     commit = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%h", "--", "include", "kernels", "host"], check=True,
                             capture_output=True, text=True).stdout.strip()
-    have = {(r["part"], r["ec"]) for r in read(o.study)}
+    have = {(r["part"], r["ec"]) for r in read(o.folder, o.study)}
     files = sorted(glob.glob(os.path.join(glob.escape(o.run), "segments", "*", "ec-*.json")))
     if not files:
         sys.exit(f"ecs: {o.run} has no segments/*/ec-*.json; give the folder that `spotter sweep --out` made")
     took, added = seconds_of(o.run), 0
-    os.makedirs(FOLDER, exist_ok=True)
-    with open(os.path.join(FOLDER, o.study + ".jsonl"), "a", encoding="utf-8") as out:
+    os.makedirs(o.folder, exist_ok=True)
+    with open(os.path.join(o.folder, o.study + ".jsonl"), "a", encoding="utf-8") as out:
         for path in files:
             with open(path, encoding="utf-8") as f:
                 segment = json.load(f)["segment"]
@@ -153,13 +155,15 @@ def shares(flags, spots, draws):
     counts = np.array([[(f & s).sum(), f.sum(), (~f & s).sum(), (~f).sum()] for f, s in zip(flags, spots)], float)
     with np.errstate(invalid="ignore"):
         of = lambda c: c[..., 0] / c[..., 1] - c[..., 2] / c[..., 3]
-        return (of(counts.sum(0)), *np.nanquantile(of(counts[draws].sum(1)), [.025, .975]))
+        value, samples = of(counts.sum(0)), of(counts[draws].sum(1))
+    return (value, *np.nanquantile(samples, [.025, .975])) if not np.isnan(value) else (value, value, value)
 
 
 class Study:
-    def __init__(self, name):
-        self.name, self.rows = name, read(name)
-        self.learned = [r for r in self.rows if r["learned"]]
+    def __init__(self, folder, name):
+        self.rows = read(folder, name)
+        self.learned = [r for r in self.rows if r["learned"] and r["blindspots"]]
+        self.none = [r for r in self.rows if r["learned"] and not r["blindspots"]]
         self.methods = [m for m in self.learned[0]["methods"] if all(isinstance(r["methods"].get(m), list)
                                                                      for r in self.learned)]
         self.rng = np.random.default_rng(1)
@@ -170,15 +174,15 @@ class Study:
         return np.array([np.nan if r["methods"][method][i] is None else r["methods"][method][i] for r in self.learned], float)
 
     def found(self, method):
-        return [np.array([w == 0 for w in r["methods"][method][8]], bool) for r in self.learned]
+        return [np.array([w == 0 for w in r["methods"][method][9]], bool) for r in self.learned]
 
     def about(self):
         last = self.rows[-1]
         return {"machine": last["machine"], "load": None, "commit": last["commit"], "numbers": last["numbers"]}
 
 
-def lines_of(study, reference):
-    s = Study(study)
+def lines_of(folder, study, reference):
+    s = Study(folder, study)
     n = len(s.learned)
     lines = [{"op": "ECs learned", "case": f"{study}: all", "value": n, "unit": "ECs", "of": len(s.rows)}]
     add = lambda op, method, value, **more: lines.append({"op": op, "case": f"{study}: {method}", "value": short(value, 3),
@@ -195,8 +199,10 @@ def lines_of(study, reference):
             low, high = interval(dr[reference] - dr[m], s.draws)
             add(f"DR, {reference} minus it", m, (dr[reference] - dr[m]).mean(), low=short(low, 3), high=short(high, 3),
                 of=n, note=f"Holm's p over {len(p)} methods: {p[m]:.3g}")
-        add("slices a blindspot", m, np.nanmean(s.of(m, 4)))
-        add("false slices", m, np.nanmean(s.of(m, 5)))
+        for op, i in (("slices a blindspot", 4), ("false slices", 5)):
+            some = s.of(m, i)[~np.isnan(s.of(m, i))]
+            if len(some):
+                add(op, m, some.mean(), of=len(some))
         for k in sorted(set(s.count)):
             here = dr[m][s.count == k]
             if len(here) > 1:
@@ -205,8 +211,9 @@ def lines_of(study, reference):
                 if len(f) > 1:
                     add(f"FDR with {k}", m, f.mean(), se=short(f.std(ddof=1) / np.sqrt(len(f)), 2), of=len(f))
         some = [slope(s.count[d].astype(float), dr[m][d]) for d in s.draws[:4000]]
-        low, high = np.nanquantile(some, [.025, .975])
-        add("DR by number", m, slope(s.count.astype(float), dr[m]), low=short(low, 3), high=short(high, 3), of=n)
+        if len(set(s.count)) > 1:
+            low, high = np.nanquantile(some, [.025, .975])
+            add("DR by number", m, slope(s.count.astype(float), dr[m]), low=short(low, 3), high=short(high, 3), of=n)
         found = s.found(m)
         for k in sorted({b["specificity"] for r in s.learned for b in r["blindspots"]}):
             at = np.concatenate([f[[b["specificity"] == k for b in r["blindspots"]]] for r, f in zip(s.learned, found)])
@@ -214,13 +221,16 @@ def lines_of(study, reference):
         greatest = max(b["specificity"] for r in s.learned for b in r["blindspots"])
         flags = [np.array([b["specificity"] == greatest for b in r["blindspots"]]) for r in s.learned]
         value, low, high = shares(flags, found, s.draws[:4000])
-        add("found at most specific minus others", m, value, low=short(low, 3), high=short(high, 3))
+        if not np.isnan(value):
+            add("found at most specific minus others", m, value, low=short(low, 3), high=short(high, 3))
         for feature, words in FEATURES.items():
             flags = [np.array([bool(re.search(words, b["is"])) for b in r["blindspots"]]) for r in s.learned]
             value, low, high = shares(flags, found, s.draws[:4000])
             if not np.isnan(value):
                 add(f"found with {feature} minus without", m, value, low=short(low, 3), high=short(high, 3))
-        missed = np.array([w for r in s.learned for w in r["methods"][m][8] if w != 0], float)
+        if s.none:
+            add("slices where none is planted", m, np.mean([r["methods"][m][8] for r in s.none]), of=len(s.none))
+        missed = np.array([w for r in s.learned for w in r["methods"][m][9] if w != 0], float)
         for i, word in enumerate(WHY):
             if len(missed):
                 add("missed: " + word.replace("_", " "), m, missed[:, i].mean(), of=len(missed))
@@ -231,8 +241,8 @@ def lines_of(study, reference):
     return [{**line, **s.about()} for line in lines]
 
 
-def best(study):
-    s, families = Study(study), collections.defaultdict(list)
+def best(folder, study):
+    s, families = Study(folder, study), collections.defaultdict(list)
     print(f"{len(s.learned)} of {len(s.rows)} ECs learned")
     for m in s.methods:
         dr, fdr = s.of(m, 0), s.of(m, 1)
@@ -243,11 +253,10 @@ def best(study):
             print(f"{-dr:.3f}  {fdr:.3f}  {m}")
 
 
-def leaderboard():
-    """bench/leaderboard.csv, best first within a study."""
+def leaderboard(folder):
     lines = []
-    for name in sorted(os.path.splitext(f)[0] for f in os.listdir(FOLDER)):
-        s = Study(name)
+    for name in sorted(os.path.splitext(f)[0] for f in os.listdir(folder) if f.endswith(".jsonl")):
+        s = Study(folder, name)
         for m in sorted(s.methods, key=lambda m: -s.of(m, 0).mean()):
             dr, fdr, seconds = s.of(m, 0), s.of(m, 1), s.of(m, 7)
             known = fdr[~np.isnan(fdr)]
@@ -255,15 +264,15 @@ def leaderboard():
             lines.append([name, s.rows[-1]["numbers"], m, len(dr), mean(dr), f"{dr.std(ddof=1) / np.sqrt(len(dr)):.3f}",
                           mean(known), len(known), mean(s.of(m, 4)), mean(s.of(m, 5)), mean(s.of(m, 6)),
                           "" if np.isnan(seconds).all() else f"{np.nanmedian(seconds):.3g}", s.rows[-1]["machine"]])
-    with open(os.path.join(ROOT, "bench", "leaderboard.csv"), "w", newline="", encoding="utf-8") as f:
-        out = csv.writer(f, lineterminator="\n")
-        out.writerow(["config", "numbers", "method", "ecs", "dr", "dr_se", "fdr", "fdr_ecs", "slices_a_blindspot",
-                      "false_slices", "precision_at_10", "seconds", "machine"])
-        out.writerows(lines)
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerow(["config", "numbers", "method", "ecs", "dr", "dr_se", "fdr", "fdr_ecs", "slices_a_blindspot", "false_slices",
+                  "precision_at_10", "seconds", "machine"])
+    out.writerows(lines)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--folder", default=FOLDER)
     modes = parser.add_subparsers(dest="mode", required=True)
     one = modes.add_parser("keep")
     for word in ("run", "study", "part", "machine"):
@@ -278,13 +287,13 @@ def main():
     if o.mode == "keep":
         keep(o)
     elif o.mode == "best":
-        best(o.study)
+        best(o.folder, o.study)
     elif o.mode == "missing":
-        print(*sorted(set(range(o.count)) - {r["ec"] for r in read(o.study)}))
+        print(*sorted(set(range(o.count)) - {r["ec"] for r in read(o.folder, o.study)}))
     elif o.mode == "leaderboard":
-        leaderboard()
+        leaderboard(o.folder)
     else:
-        for line in lines_of(o.study, o.reference):
+        for line in lines_of(o.folder, o.study, o.reference):
             print(json.dumps(line, ensure_ascii=False))
 
 

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# test_ecs.sh BUILD: bench/ecs.py keeps the ECs of a run once, and its means are those of `spotter tables`.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+need_packages numpy
+ecs() { python3 "$tests/../bench/ecs.py" --folder "$dir/ecs" "$@"; }
+
+# Every EC counts, and with low thresholds some blindspots are found.
+tiny 4 | sed 's/blindspots: \[1, 1\]/blindspots: [1, 2]/; s/lr: 1.0e-3}/lr: 1.0e-3, learned_outside: 0, learned_inside: 1}/
+              s/^bdms:.*/bdms: [{method: kmeans, clusters: [4, 8]}, {method: confidence}]/' >"$dir/tiny.yaml"
+echo 'metric: {lambda_p: 0.3, lambda_r: 0.3}' >>"$dir/tiny.yaml"
+"$spotter" sweep "$dir/tiny.yaml" --out "$dir/run" --limit 3 --no-pictures 2>"$dir/err" || fail "no run: $(cat "$dir/err")"
+[ "$(ecs keep "$dir/run" tiny here L)" = "3 of 3 ECs added" ] || fail "three ECs were not kept"
+[ "$(ecs missing tiny 4)" = 3 ] || fail "EC 3 is missing: $(ecs missing tiny 4)"
+"$spotter" sweep "$dir/tiny.yaml" --out "$dir/run" --no-pictures 2>"$dir/err" || fail "no second run: $(cat "$dir/err")"
+[ "$(ecs keep "$dir/run" tiny here L)" = "1 of 4 ECs added" ] || fail "an EC was kept twice"
+"$spotter" tables "$dir/run" --format json >"$dir/tables.json"
+ecs lines tiny confidence >"$dir/lines"
+ecs leaderboard >"$dir/leaderboard.csv"
+ecs best tiny >"$dir/best"
+python3 - "$dir" <<'EOF' || fail "other figures than those of spotter tables"
+import csv, json, sys
+at = sys.argv[1]
+told = json.load(open(f"{at}/tables.json"))
+lines = {(d["op"], d["case"]): d for d in map(json.loads, open(f"{at}/lines"))}
+board = {row["method"]: row for row in csv.DictReader(open(f"{at}/leaderboard.csv"))}
+assert lines["ECs learned", "tiny: all"]["value"] == lines["ECs learned", "tiny: all"]["of"] == 4
+counted = [ec for ec in told["ecs"] if ec["learned"]]
+assert len(counted) == 4 and len(board) == len(told["methods"]) == 3
+assert any(0 < float(row["dr"]) for row in board.values()), board
+for i, m in enumerate(told["methods"]):
+    dr = sum(ec["methods"][i]["dr"] for ec in counted) / 4
+    assert abs(lines["DR", "tiny: " + m["name"]]["value"] - dr) < 5e-4 and abs(float(board[m["name"]]["dr"]) - dr) < 5e-4
+    assert float(board[m["name"]]["seconds"]) >= 0
+    found = [d["value"] * d["of"] for (op, case), d in lines.items() if op.startswith("found at ") and case.endswith(m["name"])
+             and "of" in d]
+    missed = lines.get(("missed: impure", "tiny: " + m["name"]), {"of": 0})["of"]
+    assert abs(sum(found) + missed - sum(len(json.loads(l)["blindspots"]) for l in open(f"{at}/ecs/tiny.jsonl"))) < .02
+other = lines["DR, confidence minus it", "tiny: kmeans clusters=4"]
+assert other["low"] <= other["value"] <= other["high"] and "Holm's p over 2 methods" in other["note"]
+shown = [line.split("  ", 2)[2].strip() for line in open(f"{at}/best") if line.count("  ") >= 2]
+assert sorted(shown) == sorted(board) and sum(w.startswith("kmeans") for w in shown) == 2
+EOF
