@@ -12,6 +12,7 @@
 
 #include "core/beside.h"
 #include "core/blas_buffers.h"
+#include "core/blas_kernels.h"
 #include "core/device.h"
 #include "plugin_abi.h"
 
@@ -171,6 +172,7 @@ spot_status spot_ctx_open(spot_ctx *c, const char *device, int threads)
         return spot_fail(c, SPOT_USAGE, "{threads.number} %d threads asked for; give 1 to %d, or 0 for every core", threads,
                          MOST_THREADS);
     c->threads = threads ? threads : cores_of_this_process();
+    spot_blas_kernels();
     SPOT_TRY(spot_blas_buffers(c, c->threads));
     openblas_set_num_threads(1);      /* called from inside our own threads, whose number must not change results */
     return spot_device_open(c, device);

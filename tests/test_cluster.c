@@ -259,7 +259,7 @@ TEST_IN_FOLDER(other_platforms_are_named_and_nothing_hangs)
 
 /* ---- the log of a real run_log ---- */
 
-typedef struct { int lines, starts; double alive; spot_run_log_line last, start; } heard;
+typedef struct { int lines, starts; double alive; spot_run_log_line last, start, found; } heard;
 
 static void hear(void *user, int file, double alive, const spot_run_log_line *l)
 {
@@ -268,6 +268,7 @@ static void hear(void *user, int file, double alive, const spot_run_log_line *l)
     h->lines++;
     h->alive = alive;
     h->last = *l;
+    if (!strcmp(l->event, "found")) h->found = *l;
     if (strcmp(l->event, "start")) return;
     h->starts++;
     h->start = *l;
@@ -287,13 +288,15 @@ TEST_IN_FOLDER(what_is_written_is_read)
     CHECK_OK(&c, spot_ctx_open(&c, "cpu", 1));
     spot_run_log_open(&c, &d, dir, 1, 4);
     spot_run_log_begin(&c, &d, &s, "a \"text\"");
-    spot_run_log_kept(&d, "model", 7, 1.25);
+    spot_run_log_kept(&d, "found", 7, 1.25, "planespot-pca");
     spot_run_log_end(&d, SPOT_STOPPED, 3, "why");
     spot_run_log_close(&d);
     CHECK_OK(&c, spot_run_log_read(&c, dir, "1-of-4-", hear, &h));
     assert_true(h.lines == 3 && h.starts == 1 && fabs(h.alive - before) < 60);
     assert_true(h.start.at >= before && h.start.at < before + 60 && h.start.start.to == 10 && h.start.start.ecs == 20);
     assert_string_equal(h.start.text, "a \"text\"");
+    assert_true(h.found.kept && h.found.ec == 7 && h.found.seconds == 1.25);
+    assert_string_equal(h.found.text, "planespot-pca");
     assert_string_equal(h.start.start.job, "812_3");
     assert_string_equal(h.start.start.platform, spot_platform(&c, platform, sizeof platform));
     assert_non_null(strstr(platform, "cpu "));

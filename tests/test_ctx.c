@@ -4,9 +4,30 @@
 
 #include <cblas.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <strings.h>
 #include <time.h>
 
+#include "core/blas_kernels.h"
 #include "core/team.h"
+
+/* OpenBLAS 0.3.21 takes an Emerald Rapids for a Prescott. */
+TEST(a_cpu_that_openblas_does_not_know_gets_kernels_of_its_instructions)
+{
+    spot_ctx c = { 0 };
+
+    assert_string_equal(spot_blas_kernels_for("Prescott", true, true), "SkylakeX");
+    assert_string_equal(spot_blas_kernels_for("PRESCOTT", true, false), "Haswell");
+    assert_null(spot_blas_kernels_for("Prescott", false, false));        /* which it may be */
+    assert_null(spot_blas_kernels_for("Haswell", true, true));
+    assert_null(spot_blas_kernels_for("Sapphirerapids", true, true));
+    CHECK_OK(&c, spot_ctx_open(&c, "cpu", 1));
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2") && !getenv("OPENBLAS_CORETYPE"))
+        assert_int_not_equal(strcasecmp(openblas_get_corename(), "Prescott"), 0);
+#endif
+    spot_ctx_close(&c);
+}
 
 TEST(threads_default_to_the_cores_we_may_use)
 {

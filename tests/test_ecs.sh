@@ -3,7 +3,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 need_packages numpy
-ecs() { python3 "$tests/../bench/ecs.py" --folder "$dir/ecs" "$@"; }
+ecs() { "$python" "$tests/../bench/ecs.py" --folder "$dir/ecs" "$@"; }
 
 # Every EC counts, and with low thresholds some blindspots are found.
 tiny 4 | sed 's/blindspots: \[1, 1\]/blindspots: [1, 2]/; s/lr: 1.0e-3}/lr: 1.0e-3, learned_outside: 0, learned_inside: 1}/
@@ -18,7 +18,7 @@ echo 'metric: {lambda_p: 0.3, lambda_r: 0.3}' >>"$dir/tiny.yaml"
 ecs lines tiny confidence >"$dir/lines"
 ecs leaderboard >"$dir/leaderboard.csv"
 ecs best tiny >"$dir/best"
-python3 - "$dir" <<'EOF' || fail "other figures than those of spotter tables"
+"$python" - "$dir" <<'EOF' || fail "other figures than those of spotter tables"
 import csv, json, sys
 at = sys.argv[1]
 told = json.load(open(f"{at}/tables.json"))

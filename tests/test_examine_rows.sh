@@ -6,7 +6,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 need_packages numpy
 
-python3 - "$dir" << 'END'
+"$python" - "$dir" << 'END'
 import json, os, struct, sys
 
 # ResNet-34 starts at .5 and AlexNet at .4; rl ends at .4 and .2, in the first class .1 lower, in the second .1 higher; its two
@@ -64,7 +64,7 @@ examiners:
                     unit += 1
 END
 
-rows() { python3 "$root/bench/examine_paper_rows.py" "$@" machine=E load=1 commit=null numbers=12 date=2026-11-30 command=x; }
+rows() { "$python" "$root/bench/examine_paper_rows.py" "$@" machine=E load=1 commit=null numbers=12 date=2026-11-30 command=x; }
 rows "$dir/whole" --last > "$dir/whole.jsonl"
 rows "$dir/part" > "$dir/part.jsonl"
 rows "$dir/whole" --beside "$dir/part" > "$dir/beside.jsonl"
@@ -73,7 +73,7 @@ rows "$dir/whole" --last > "$dir/table_3.jsonl"
 sed -i 's/^search:/search:\n  mode: strength/' "$dir/part/config.yaml"
 rows "$dir/part" > "$dir/strength.jsonl"
 
-python3 - "$root" "$dir" << 'END' || fail "bench/examine_paper_rows.py: see above"
+"$python" - "$root" "$dir" << 'END' || fail "bench/examine_paper_rows.py: see above"
 import json, sys
 sys.path.insert(0, sys.argv[1] + "/bench")
 import results

@@ -398,13 +398,3 @@ TEST(a_file_with_the_same_bytes_is_not_written)
     unlink(path);
     spot_text_free(&text);
 }
-
-/* OpenBLAS 0.3.21 takes an Emerald Rapids for a Prescott. */
-TEST(a_cpu_that_openblas_does_not_know_gets_kernels_of_its_instructions)
-{
-    assert_string_equal(spot_platform_blas_for("Prescott", true, true), "SkylakeX");
-    assert_string_equal(spot_platform_blas_for("PRESCOTT", true, false), "Haswell");
-    assert_null(spot_platform_blas_for("Prescott", false, false));       /* which it may be */
-    assert_null(spot_platform_blas_for("Haswell", true, true));
-    assert_null(spot_platform_blas_for("Sapphirerapids", true, true));
-}

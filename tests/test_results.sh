@@ -47,7 +47,7 @@ planted $line '$s/}$/, "colour": "red"}/' "nobody reads colour" "${check[@]}"
 planted $line '1s/^{/{ {/' "$line:1: " "${check[@]}"
 planted bench/results/runs.jsonl '$s/.*/&\n&/; $s/"date": "[0-9-]*"/"date": "2026-11-20"/2' "older than the line before it" "${check[@]}"
 planted bench/results/shown.json 's/"units lost"/"units found"/' "no line has op \"units found\"" "${check[@]}"
-planted README.md 's/51.4 times as fast/91 times as fast/' "91 times: not in bench/RESULTS.md" "${readme[@]}"
+planted README.md 's/49.6 times as fast/91 times as fast/' "91 times: not in bench/RESULTS.md" "${readme[@]}"
 planted README.md 's/^| cem | 500 | 0\.[0-9]*/| cem | 500 | 7.777/' "7.777: no figure of bench/results" "${readme[@]}"
 
 if [ $commits -eq 0 ]; then

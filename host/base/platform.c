@@ -8,9 +8,7 @@
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "commit.h"
 #include "core/device.h"
@@ -46,24 +44,6 @@ const char *spot_platform(spot_ctx *c, char *text, size_t size)
     snprintf(text, size, "%s%s%scpu %s; oneDNN %d.%d.%d, OpenBLAS %s %s, glibc %s", *gpu ? "cuda " : "", gpu, *gpu ? "; " : "",
              instruction_set(), v->major, v->minor, v->patch, blas, openblas_get_corename(), gnu_get_libc_version());
     return text;
-}
-
-const char *spot_platform_blas_for(const char *core, bool avx2, bool avx512)
-{
-    if (strcasecmp(core, "Prescott") || !avx2) return NULL;        /* no Prescott has AVX2 */
-    return avx512 ? "SkylakeX" : "Haswell";
-}
-
-const char *spot_platform_blas(void)
-{
-#ifdef __x86_64__
-    if (getenv("OPENBLAS_CORETYPE")) return NULL;
-    return spot_platform_blas_for(openblas_get_corename(), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"),
-                                  __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"));
-#else
-    return NULL;
-#endif
 }
 
 /* "575.51.03": in the kernel module's description, the first word that begins with a number and a dot. */

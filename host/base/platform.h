@@ -3,7 +3,6 @@
 #ifndef SPOTTER_PLATFORM_H
 #define SPOTTER_PLATFORM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "spotter/ctx.h"
@@ -14,13 +13,6 @@
  * The platform of a GPU includes the CPU, which sums the losses that select models. Instruction sets are those that the
  * libraries use (they obey DNNL_MAX_CPU_ISA and OPENBLAS_CORETYPE). Writes at most size bytes; returns text. */
 const char *spot_platform(spot_ctx *c, char *text, size_t size);
-
-/* OpenBLAS gives a CPU that is newer than itself the kernels of a Prescott of 2004, two to four times slower than those it has.
- * The OPENBLAS_CORETYPE to set before it is loaded; NULL where its own choice is as good, or the user's. */
-const char *spot_platform_blas(void);
-
-/* The same, where OpenBLAS chose `core`: the best of its kernels for a CPU with these instructions. */
-const char *spot_platform_blas_for(const char *core, bool avx2, bool avx512);
 
 /* Identifies one GPU among equal ones: "GPU-<uuid>, driver 575.51.03"; "" on the CPU. */
 const char *spot_platform_unit(spot_ctx *c, char *text, size_t size);

@@ -143,15 +143,13 @@ static size_t thread_stack(void)
 
 /* An idle OpenMP thread waits for its team by spinning. If another program computes on the same cores, each spins in the
  * other's time: training was 4 to 25 times slower. libgomp reads the spin count (here some microseconds, then sleep) and the
- * size of its threads' stacks only before main, as OpenBLAS reads its number of threads and its kernels: the program starts
- * itself again. Programs that it starts inherit the kernels; newer libraries have them, too. */
+ * size of its threads' stacks only before main, as OpenBLAS reads its number of threads: the program starts itself again. */
 static void start_again(char **argv)
 {
-    const char *blas = getenv("OPENBLAS_NUM_THREADS"), *core = spot_platform_blas();
+    const char *blas = getenv("OPENBLAS_NUM_THREADS");
     bool again = thread_stack() < LEAST_STACK && !setenv("OMP_STACKSIZE", "2M", 1);
 
     if (!getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY")) again |= !setenv("GOMP_SPINCOUNT", "3000", 1);
-    if (core) again |= !setenv("OPENBLAS_CORETYPE", core, 1);
     if (blas && !strcmp(blas, ONE)) unsetenv("OPENBLAS_NUM_THREADS");
     else if (!blas) again |= !setenv("OPENBLAS_NUM_THREADS", ONE, 1);
     if (again) execv("/proc/self/exe", argv);              /* without /proc: continues with the old settings */

@@ -134,12 +134,12 @@ static spot_status back_cpu(spot_ctx *c, const spot_head_gradients *g, spot_plan
     return SPOT_OK;
 }
 
-/* Channels of a sum in double: one register. gcc takes a vector of two registers through memory. */
+/* Channels of a sum in double: one register. gcc takes a vector of two registers through memory. Rows lie at any address. */
 enum { HALF = B / 2 };
-typedef float          hf __attribute__((vector_size(HALF * 4), may_alias));
+typedef float          hf __attribute__((vector_size(HALF * 4), aligned(4), may_alias));
 typedef int            hi __attribute__((vector_size(HALF * 4), may_alias));
 typedef unsigned       hu __attribute__((vector_size(HALF * 4), may_alias));
-typedef unsigned short hh __attribute__((vector_size(HALF * 2), may_alias));
+typedef unsigned short hh __attribute__((vector_size(HALF * 2), aligned(2), may_alias));
 typedef double         hd __attribute__((vector_size(HALF * 8), may_alias));
 
 /* Half k of the channels of pixel i. */
