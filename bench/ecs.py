@@ -17,8 +17,8 @@ lines   Prints what stands in a page of bench/studies, as lines of bench/results
           found, by specificity and by feature: share of blindspots, and the difference between those with and without it;
                                     bootstrap samples are of whole ECs, whose blindspots belong together
           missed: ...               shares of the missed blindspots' rows by reason (Table 13)
-leaderboard  Prints what bench/leaderboard.csv has: every method of every study over the ECs that learned, best first; seconds
-        are medians over ECs, with the reduction where no earlier method made it.
+leaderboard  Prints a CSV of every method of every study over the ECs that learned, best first; seconds are medians over ECs,
+        with the reduction where no earlier method made it.
 --folder F  has the files instead of bench/studies/ecs.
 
 A line of STUDY.jsonl has part, machine, commit, numbers, ec, config and seed, learned, outside (accuracy outside the

@@ -19,16 +19,9 @@ import tempfile
 import numpy as np
 from PIL import Image
 
+from beside import write
+
 PIXELS, BATCH = 224, 32
-
-
-def write(path, embedding):
-    embedding = np.ascontiguousarray(embedding, "<f4")
-    head = json.dumps({"embedding": {"dtype": "F32", "shape": embedding.shape, "data_offsets": [0, embedding.nbytes]}})
-    head += " " * (-len(head) % 8)
-    with open(path + ".part", "wb") as f:
-        f.write(struct.pack("<Q", len(head)) + head.encode() + embedding.tobytes())
-    os.replace(path + ".part", path)
 
 
 def efficientnet(weights):

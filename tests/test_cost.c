@@ -85,6 +85,31 @@ TEST(time_grows_with_images_epochs_and_rows)
     assert_float_equal(spot_pace_of_start(&stub, &cfg, &source).wall, 1.5 + 2 * (640 * 0.01 + SPOT_BASE_VAL * 0.004), 1e-9);
 }
 
+/* The estimate takes their time off the rest, of which they are a part for these reducers alone. */
+TEST(neighbours_are_timed_of_reducers_that_search_them)
+{
+    static const int method[] = { SPOT_REDUCE_PCA, SPOT_REDUCE_UMAP };
+    spot_ctx c = check_ctx(1);
+    spot_embed_config embed = spot_embed_defaults();
+    spot_arena a;
+
+    CHECK_OK(&c, spot_arena_open(&c, &a, (size_t)64 << 20));
+    for (int k = 0; k < 2; k++) {
+        spot_reducer_timing t;
+        spot_truth truth;
+        spot_view view;
+        spot_points points;
+        a.used = 0;
+        embed.method = method[k];
+        CHECK_OK(&c, spot_method_timing_view(&c, &a, &view, &truth, 1, 300, 16));
+        points = (spot_points){ .n = view.n, .d = view.d, .at = view.feature, .objective = NAN };
+        CHECK_OK(&c, spot_reducer_timing_take(&c, &a, &t, &points, &view, &embed));
+        assert_true(t.before.wall > 0 && (t.neighbours.wall > 0) == k);
+        assert_true(spot_reducer_timing_at(&t, &embed, 300).wall >= 0.9 * t.before.wall);
+    }
+    spot_arena_close(&a);
+}
+
 /* Twice the ECs, epochs and views: about twice the seconds. The calibration itself is real, so the margins are wide. */
 TEST(a_calibration_measures_every_part)
 {

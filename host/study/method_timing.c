@@ -48,7 +48,7 @@ static spot_status time_method(spot_ctx *c, spot_arena *a, spot_spent *alone, sp
     begin = spot_spent_now();
     points = (spot_points){ .n = view.n, .d = view.d, .at = view.feature, .objective = NAN };
     *map = (spot_reducer_timing){ .rows = 0 };
-    if (!spot_embed_is_nothing(embed)) SPOT_TRY(spot_reducer_timing_take(c, a, map, &points, &view, embed, true));
+    if (!spot_embed_is_nothing(embed)) SPOT_TRY(spot_reducer_timing_take(c, a, map, &points, &view, embed));
     at = spot_spent_now();
     *alone = (spot_spent){ 0, 0 };
     SPOT_TRY(spot_bdm_find(c, a, 1, &found, &view, &points, &seed, &cfg->bdm[b]));

@@ -38,7 +38,7 @@ static spot_status time_neighbours(spot_ctx *c, spot_arena *a, spot_reducer_timi
 }
 
 spot_status spot_reducer_timing_take(spot_ctx *c, spot_arena *a, spot_reducer_timing *t, spot_points *points,
-                                     const spot_view *view, const spot_embed_config *cfg, bool neighbours)
+                                     const spot_view *view, const spot_embed_config *cfg)
 {
     const spot_seed seed = { 0, 0 };
     spot_embed_config some = *cfg;
@@ -47,7 +47,7 @@ spot_status spot_reducer_timing_take(spot_ctx *c, spot_arena *a, spot_reducer_ti
     spot_spent more = { 0, 0 }, at;
 
     *t = (spot_reducer_timing){ .rows = view->n };
-    if (neighbours) SPOT_TRY(time_neighbours(c, a, t, view));
+    if (cfg->method == SPOT_REDUCE_TSNE || cfg->method == SPOT_REDUCE_UMAP) SPOT_TRY(time_neighbours(c, a, t, view));
     if (iterations && *iterations && *iterations <= MORE) iterations = NULL;       /* few enough to run all */
     if (iterations) *iterations = FEW;
     at = spot_spent_now();

@@ -211,7 +211,7 @@ static spot_status time_methods(spot_ctx *c, spot_arena *a, trial *t)
         spot_search_times w;
         spot_spend(&tried, &at);
         if (seconds_in(c, tried) > PATIENCE || tried.wall > 4 * PATIENCE) return SPOT_UNSUPPORTED;
-        if (reduces) SPOT_TRY(spot_reducer_timing_take(c, a, &map, &points, v, &cfg->embed, true));
+        if (reduces) SPOT_TRY(spot_reducer_timing_take(c, a, &map, &points, v, &cfg->embed));
         spot_spend(&spent, &now);
         if (reduces) add_spent(&t->f.all, spent);
         SPOT_TRY(time_searches(c, a, t, &w, v, &points, reduces ? &none : &t->some[1][spot_by_table(o, b)], cfg));
