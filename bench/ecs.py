@@ -16,12 +16,13 @@ lines   Prints what stands in a page of bench/studies, as lines of bench/results
           DR with 1, 2, 3 blindspots, and the slope by their number; FDR likewise
           found, by specificity and by feature: share of blindspots, and the difference between those with and without it;
                                     bootstrap samples are of whole ECs, whose blindspots belong together
+          found, error inside ...   share of blindspots with so much error among the test's positives
           missed: ...               shares of the missed blindspots' rows by reason (Table 13)
 leaderboard  Prints a CSV of every method of every study over the ECs that learned, best first; seconds are medians over ECs,
         with the reduction where no earlier method made it.
 --folder F  has the files instead of bench/studies/ecs.
 
-A line of STUDY.jsonl has part, machine, commit, numbers, ec, config and seed, learned, outside (accuracy outside the
+A line of STUDY.jsonl has part, machine, commit, date, numbers, ec, config and seed, learned, outside (accuracy outside the
 blindspots), rollable (how many attributes vary), blindspots (each with specificity, is, rows and wrong rows of the test), and
 methods: name -> [DR, FDR, u, components, slices a blindspot, share of false slices, precision at 10, seconds, slices returned
 where no blindspot is, why]. What is not defined is null; why has, for each blindspot, 0 where it was found, else the four
@@ -29,6 +30,7 @@ shares of Table 13: not returned, found, merged, impure."""
 import argparse
 import collections
 import csv
+import datetime
 import glob
 import json
 import os
@@ -41,6 +43,12 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "bench", "studies", "ecs")
 DRAWS = 20000
+SHOWN = {           # words of tables for names of methods
+    "itemsets-attributes": "itemsets on the true attributes", "planespot-scvis": "PlaneSpot, scvis",
+    "planespot-tsne": "PlaneSpot, t-SNE", "planespot-umap": "PlaneSpot, UMAP", "planespot-pca": "PlaneSpot, PCA",
+    "george": "GEORGE", "spotlight": "Spotlight", "ward": "Ward", "kmeans": "k-means", "multiaccuracy": "Multiaccuracy",
+    "domino": "Domino on the model's features", "barlow-model": "Barlow on the model's features"}
+ERRORS = [0, .4, .6, .8, 1]          # limits of the error inside a blindspot, on the test's positives
 WHY = ["not_returned", "found", "merged", "impure"]
 OBJECT = "(square|circle|rectangle|text)"
 FEATURES = {        # as in Figure 4: the words of a blindspot that tell of each
@@ -88,7 +96,8 @@ def row_of(segment, part, machine, commit, took):
                               short(beside["false_share"]), short(beside["dcbench_p10"]),
                               short(took.get((segment["index"], m["name"])), 3), beside["false_alarms"], why]
     spots = [{**b, "rows": i["rows"], "wrong": i["wrong"]} for b, i in zip(ec["blindspots"], inside)]
-    return {"part": part, "machine": machine, "commit": commit, "numbers": segment["numbers"], "ec": segment["index"],
+    return {"part": part, "machine": machine, "commit": commit, "date": datetime.date.today().isoformat(),
+            "numbers": segment["numbers"], "ec": segment["index"],
             "config": segment["config"], "seed": segment["seed"], "learned": segment["lesson"]["learned"],
             "outside": short(segment["lesson"]["outside"], 5), "rollable": len(ec["rollable"].split()), "blindspots": spots,
             "methods": methods}
@@ -144,6 +153,11 @@ def holm(p):
     return out
 
 
+def shown(method):
+    family, *settings = method.split(" ")
+    return " ".join([SHOWN.get(family, family), *settings])
+
+
 def slope(x, y):
     x = x - x.mean()
     return float(x @ y / (x @ x)) if x @ x else float("nan")
@@ -161,7 +175,7 @@ def shares(flags, spots, draws):
 
 class Study:
     def __init__(self, folder, name):
-        self.rows = read(folder, name)
+        self.name, self.rows = name, read(folder, name)
         self.learned = [r for r in self.rows if r["learned"] and r["blindspots"]]
         self.none = [r for r in self.rows if r["learned"] and not r["blindspots"]]
         self.methods = [m for m in self.learned[0]["methods"] if all(isinstance(r["methods"].get(m), list)
@@ -176,16 +190,21 @@ class Study:
     def found(self, method):
         return [np.array([w == 0 for w in r["methods"][method][9]], bool) for r in self.learned]
 
-    def about(self):
+    def about(self, reference):
         last = self.rows[-1]
-        return {"machine": last["machine"], "load": None, "commit": last["commit"], "numbers": last["numbers"]}
+        return {"machine": last["machine"], "load": None, "commit": last["commit"], "numbers": last["numbers"],
+                "date": last.get("date"), "command": f"bench/ecs.py lines {self.name} {reference}"}
 
 
 def lines_of(folder, study, reference):
     s = Study(folder, study)
     n = len(s.learned)
-    lines = [{"op": "ECs learned", "case": f"{study}: all", "value": n, "unit": "ECs", "of": len(s.rows)}]
-    add = lambda op, method, value, **more: lines.append({"op": op, "case": f"{study}: {method}", "value": short(value, 3),
+    versions = sorted({r["numbers"] for r in s.rows})
+    if len(versions) > 1:
+        sys.exit(f"ecs: {study}.jsonl has results of numbers {versions}; they do not belong into one table")
+    name = f"{study}, numbers {versions[0]}"
+    lines = [{"op": "ECs learned", "case": f"{name}: all", "value": n, "unit": "ECs", "of": len(s.rows)}]
+    add = lambda op, m, value, **more: lines.append({"op": op, "case": f"{name}: {shown(m)}", "value": short(value, 3),
                                                           "unit": None, **more})
     dr = {m: s.of(m, 0) for m in s.methods}
     p = holm({m: exchanged(dr[reference] - dr[m], s.rng) for m in s.methods if m != reference})
@@ -197,7 +216,7 @@ def lines_of(folder, study, reference):
             add("FDR", m, known.mean(), se=short(known.std(ddof=1) / np.sqrt(len(known)), 2), of=len(known))
         if m != reference:
             low, high = interval(dr[reference] - dr[m], s.draws)
-            add(f"DR, {reference} minus it", m, (dr[reference] - dr[m]).mean(), low=short(low, 3), high=short(high, 3),
+            add(f"DR, {shown(reference)} minus it", m, (dr[reference] - dr[m]).mean(), low=short(low, 3), high=short(high, 3),
                 of=n, note=f"Holm's p over {len(p)} methods: {p[m]:.3g}")
         for op, i in (("slices a blindspot", 4), ("false slices", 5)):
             some = s.of(m, i)[~np.isnan(s.of(m, i))]
@@ -228,6 +247,11 @@ def lines_of(folder, study, reference):
             value, low, high = shares(flags, found, s.draws[:4000])
             if not np.isnan(value):
                 add(f"found with {feature} minus without", m, value, low=short(low, 3), high=short(high, 3))
+        for low, high in zip(ERRORS, ERRORS[1:]):
+            here = [(low <= b["wrong"] / b["rows"]) & (b["wrong"] / b["rows"] < high or high == 1) for r in s.learned
+                    for b in r["blindspots"]]
+            if any(here) and not all(here):
+                add(f"found, error inside {low:g} to {high:g}", m, np.concatenate(found)[here].mean(), of=sum(here))
         if s.none:
             add("slices where none is planted", m, np.mean([r["methods"][m][8] for r in s.none]), of=len(s.none))
         missed = np.array([w for r in s.learned for w in r["methods"][m][9] if w != 0], float)
@@ -238,7 +262,7 @@ def lines_of(folder, study, reference):
     for m, k in components.items():
         if (k > 0).any():
             add("components", m, np.median(k), least=k.min(), greatest=k.max())
-    return [{**line, **s.about()} for line in lines]
+    return [{**line, **s.about(reference)} for line in lines]
 
 
 def best(folder, study):

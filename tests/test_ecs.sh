@@ -23,20 +23,22 @@ import csv, json, sys
 at = sys.argv[1]
 told = json.load(open(f"{at}/tables.json"))
 lines = {(d["op"], d["case"]): d for d in map(json.loads, open(f"{at}/lines"))}
+name = f'tiny, numbers {next(iter(lines.values()))["numbers"]}: '
 board = {row["method"]: row for row in csv.DictReader(open(f"{at}/leaderboard.csv"))}
-assert lines["ECs learned", "tiny: all"]["value"] == lines["ECs learned", "tiny: all"]["of"] == 4
+assert lines["ECs learned", name + "all"]["value"] == lines["ECs learned", name + "all"]["of"] == 4
 counted = [ec for ec in told["ecs"] if ec["learned"]]
 assert len(counted) == 4 and len(board) == len(told["methods"]) == 3
 assert any(0 < float(row["dr"]) for row in board.values()), board
 for i, m in enumerate(told["methods"]):
+    shown = m["name"].replace("kmeans", "k-means")
     dr = sum(ec["methods"][i]["dr"] for ec in counted) / 4
-    assert abs(lines["DR", "tiny: " + m["name"]]["value"] - dr) < 5e-4 and abs(float(board[m["name"]]["dr"]) - dr) < 5e-4
+    assert abs(lines["DR", name + shown]["value"] - dr) < 5e-4 and abs(float(board[m["name"]]["dr"]) - dr) < 5e-4
     assert float(board[m["name"]]["seconds"]) >= 0
-    found = [d["value"] * d["of"] for (op, case), d in lines.items() if op.startswith("found at ") and case.endswith(m["name"])
+    found = [d["value"] * d["of"] for (op, case), d in lines.items() if op.startswith("found at ") and case.endswith(shown)
              and "of" in d]
-    missed = lines.get(("missed: impure", "tiny: " + m["name"]), {"of": 0})["of"]
+    missed = lines.get(("missed: impure", name + shown), {"of": 0})["of"]
     assert abs(sum(found) + missed - sum(len(json.loads(l)["blindspots"]) for l in open(f"{at}/ecs/tiny.jsonl"))) < .02
-other = lines["DR, confidence minus it", "tiny: kmeans clusters=4"]
+other = lines["DR, confidence minus it", name + "k-means clusters=4"]
 assert other["low"] <= other["value"] <= other["high"] and "Holm's p over 2 methods" in other["note"]
 shown = [line.split("  ", 2)[2].strip() for line in open(f"{at}/best") if line.count("  ") >= 2]
 assert sorted(shown) == sorted(board) and sum(w.startswith("kmeans") for w in shown) == 2
