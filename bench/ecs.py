@@ -18,8 +18,9 @@ lines   Prints what stands in a page of bench/studies, as lines of bench/results
                                     bootstrap samples are of whole ECs, whose blindspots belong together
           found, error inside ...   share of blindspots with so much error among the test's positives
           missed: ...               shares of the missed blindspots' rows by reason (Table 13)
-leaderboard  Prints a CSV of every method of every study over the ECs that learned, best first; seconds are medians over ECs,
-        with the reduction where no earlier method made it.
+leaderboard  Prints bench/leaderboard.csv: every method of every study over the ECs that learned, best first; studies that chose
+        settings (*_tuning) are left out. Seconds of one core are medians over the ECs of the last machine, which is named, with
+        the reduction where no earlier method made it.
 --folder F  has the files instead of bench/studies/ecs.
 
 A line of STUDY.jsonl has part, machine, commit, date, numbers, ec, config and seed, learned, outside (accuracy outside the
@@ -279,17 +280,18 @@ def best(folder, study):
 
 def leaderboard(folder):
     lines = []
-    for name in sorted(os.path.splitext(f)[0] for f in os.listdir(folder) if f.endswith(".jsonl")):
+    for name in sorted(f[:-6] for f in os.listdir(folder) if f.endswith(".jsonl") and not f.endswith("_tuning.jsonl")):
         s = Study(folder, name)
         for m in sorted(s.methods, key=lambda m: -s.of(m, 0).mean()):
-            dr, fdr, seconds = s.of(m, 0), s.of(m, 1), s.of(m, 7)
+            dr, fdr = s.of(m, 0), s.of(m, 1)
+            seconds = s.of(m, 7)[[r["machine"] == s.rows[-1]["machine"] for r in s.learned]]
             known = fdr[~np.isnan(fdr)]
             mean = lambda x: f"{np.nanmean(x):.3f}" if (~np.isnan(x)).any() else ""
-            lines.append([name, s.rows[-1]["numbers"], m, len(dr), mean(dr), f"{dr.std(ddof=1) / np.sqrt(len(dr)):.3f}",
+            lines.append([shown(m), name, s.rows[-1]["numbers"], len(dr), mean(dr), f"{dr.std(ddof=1) / np.sqrt(len(dr)):.3f}",
                           mean(known), len(known), mean(s.of(m, 4)), mean(s.of(m, 5)), mean(s.of(m, 6)),
                           "" if np.isnan(seconds).all() else f"{np.nanmedian(seconds):.3g}", s.rows[-1]["machine"]])
     out = csv.writer(sys.stdout, lineterminator="\n")
-    out.writerow(["config", "numbers", "method", "ecs", "dr", "dr_se", "fdr", "fdr_ecs", "slices_a_blindspot", "false_slices",
+    out.writerow(["method", "config", "numbers", "ecs", "dr", "dr_se", "fdr", "fdr_ecs", "slices_a_blindspot", "false_slices",
                   "precision_at_10", "seconds", "machine"])
     out.writerows(lines)
 
