@@ -38,7 +38,7 @@ readme=(python3 "$quoted" "$dir/tree" readme)
 line=bench/results/gpu.jsonl
 
 planted bench/RESULTS.md '17s/met/missed/' "bench/RESULTS.md: not what" "${check[@]}"
-planted bench/studies/hard.md 's/| joinspot | 0.598/| joinspot | 0.698/' "bench/studies/hard.md: not what" "${check[@]}"
+planted bench/studies/hard.md 's/^| joinspot | 0\.[0-9]*/| joinspot | 7.777/' "bench/studies/hard.md: not what" "${check[@]}"
 planted $line '1s/"numbers": null, //' "$line:1: it lacks numbers" "${check[@]}"
 planted $line '1s/"machine": "[A-Z0-9]*"/"machine": "Z"/' "$line:1: machines.json has no machine Z" "${check[@]}"
 planted $line '1s/"asked": 1.0/"asked": "much"/' "$line:1: asked is no number" "${check[@]}"
@@ -55,7 +55,7 @@ if [ $commits -eq 0 ]; then
     GIT_DIR=$(git -C "$root" rev-parse --absolute-git-dir)
     history=(python3 "$quoted" "$dir/tree" commits)
     planted bench/results/methods.jsonl '1s/29989dc/29989dd/' "methods.jsonl:1: 29989dd: not in this history" "${history[@]}"
-    planted bench/studies/hard.md 's/c2c45843/c2c45844/' "c2c45844: not in this history" "${history[@]}"
+    planted bench/studies/hard.md 's/8c094400/8c094401/' "8c094401: not in this history" "${history[@]}"
     planted bench/results/methods.jsonl 's/cannot be checked out/is old/' "5aab297: not in this history" "${history[@]}"
     planted bench/RESULTS.md 's/10e0d98/10e0d98 (gone)/' "10e0d98: can be checked out" "${history[@]}"
     unset GIT_DIR GIT_WORK_TREE
