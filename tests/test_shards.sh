@@ -92,6 +92,11 @@ TIMEFORMAT='%R %U %S'
     /proc/loadavg "$dir/spent" || fail "--max-seconds: exit code $code after $(cat "$dir/spent") s: $(cat "$dir/err")"
 sweep "$dir/quick" --limit 2 --max-seconds 600 || fail "time for all: $(cat "$dir/err")"
 
+# A planted world counts: its models would train for hours.
+printf 'study: background\nzoo: {models: 9, train: 6000, epochs: 33}\nontology: {excluded: flowers}\n' >"$dir/world.yaml"
+timeout 60 "$spotter" background "$dir/world.yaml" --threads 1 --max-seconds 2 --out "$dir/world" >"$dir/out" 2>"$dir/err"
+[ $? -eq 75 ] || fail "--max-seconds while a world is made: $(cat "$dir/err")"
+
 # --- Begun five times for nothing, each time another signal in the midst of a training: another code than 75 in the end. With
 # --starts 0 never. (Progress begins the count anew: below a run lives through more than five signals.)
 planned() { cat "$1"/logs/* 2>/dev/null | grep -c '"event":"planned"'; }

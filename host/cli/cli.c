@@ -24,10 +24,13 @@ void cli_stop_signals(sigset_t *set)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaddset(set, numbers[i]);
 }
 
+static double opened;          /* when the command opened its context */
+
 /* The next safe point is at most 20 s away, and a disk may be slow. */
 int cli_limit_time(int max_seconds)
 {
-    const int left = max_seconds - (max_seconds < 120 ? max_seconds / 4 : 30);
+    const int all = max_seconds - (max_seconds < 120 ? max_seconds / 4 : 30), spent = (int)(spot_clock() - opened);
+    const int left = all - spent > 1 ? all - spent : 1;          /* alarm(0) would be no limit */
 
     if (!max_seconds) return 0;
     alarm((unsigned)left);
@@ -57,6 +60,7 @@ spot_status cli_open(spot_ctx *c, const cli_machine *m)
     c->on_log = cli_on_log;
     c->on_progress = cli_on_progress;
     c->stop = &cli_stop;
+    opened = spot_clock();
     listen_for_signals();
     cli_log_open(m->log_json);
     SPOT_TRY(spot_ctx_open(c, m->device ? m->device : "auto", m->threads));

@@ -110,7 +110,8 @@ extern const char *cli_program;            /* argv[0], for commands in advice; "
 extern volatile sig_atomic_t cli_stop;     /* the signal that asked the program to stop, or 0 */
 void cli_stop_signals(sigset_t *set);      /* all signals that ask it to stop */
 
-/* Raises the stop flag some seconds before a limit in seconds, and returns the seconds until then; 0: there is no limit. */
+/* Raises the stop flag some seconds before a limit in seconds after cli_open, and returns the seconds until then; 0: there is
+ * no limit. Called again, it takes the place of the call before. */
 int cli_limit_time(int max_seconds);
 
 /* gpus.c: starts a process of `spotter sweep` for each GPU of the list ("all", "0,1,3"), with its part of o's shard; argv:

@@ -20,6 +20,7 @@ spot_status cli_study_run(spot_ctx *c, const spot_study *y, cli_study_step *fill
     void *config;
     spot_status s;
 
+    cli_limit_time(f->max_seconds);          /* a planted world is a part of the run */
     cli_log_device(c, &f->machine);
     s = spot_study_load(c, y, &config, f->config);
     if (s == SPOT_OK && !f->config) s = fill(c, config, flags);

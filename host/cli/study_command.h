@@ -46,7 +46,7 @@ void cli_study_check(const struct argp_state *state, void *flags);
 typedef spot_status cli_study_step(spot_ctx *c, void *config, void *flags);
 spot_status cli_study_run(spot_ctx *c, const spot_study *y, cli_study_step *fill, cli_study_step *run, void *flags);
 
-/* The place of the run; its time limit begins now. */
+/* The place of the run, with what is left of its time limit, which began with the command. */
 spot_run_place cli_study_place(const cli_study_flags *f);
 
 /* SPOT_NOMEM, before the run, where it would take this process to more bytes than machine, control group or limit leave. world:
