@@ -7,7 +7,6 @@ import io
 import json
 import math
 import os
-import re
 import struct
 import sys
 
@@ -16,6 +15,8 @@ from PIL import Image
 
 from backgrounds_world import CLASSES, answer
 from background_pages import tensors
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
+from philox import Philox  # noqa: E402
 
 SETS = ["original", "only-fg", "no-fg", "mixed-same", "mixed-rand", "mixed-next", "plain", "noise", "blurred",
         "only-bg-b", "only-bg-t", "noise-fg", "noise-bg"]
@@ -52,35 +53,6 @@ def predict(folder):
             np.save(out, v)
             sys.stdout.buffer.write(out.getvalue())
         sys.stdout.buffer.flush()
-
-
-# ---- random numbers ----
-
-class Philox:
-    """Philox4x32-10 at an address of include/spotter/rng.h."""
-
-    def __init__(self, seed, purpose, ec, index):
-        text = open("../include/spotter/rng.h").read()
-        text = re.sub(r"/\*.*?\*/", "", text[text.index("typedef enum {"):text.index("} spot_rng_purpose")], flags=re.S)
-        number = 1 + re.findall(r"SPOT_RNG_(\w+)", text).index(purpose)
-        self.seed, self.counter, self.words = seed, [0, index, ec, number], []
-
-    def u32(self):
-        if not self.words:
-            c, k = list(self.counter), [self.seed & 0xFFFFFFFF, self.seed >> 32]
-            for _ in range(10):
-                a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
-                c = [b >> 32 ^ c[1] ^ k[0], b & 0xFFFFFFFF, a >> 32 ^ c[3] ^ k[1], a & 0xFFFFFFFF]
-                k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
-            self.words = c
-            self.counter[0] += 1
-        return self.words.pop(0)
-
-    def below(self, n):
-        while True:
-            m = self.u32() * n
-            if m & 0xFFFFFFFF >= (2**32 - n) % n:
-                return m >> 32
 
 
 # ---- pictures ----
