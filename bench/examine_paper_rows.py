@@ -110,12 +110,12 @@ class Run:
 
 
 def tensor(path, name):
-    """a tensor of doubles of a .safetensors file"""
+    """a tensor of numbers of a .safetensors file"""
     with open(path, "rb") as file:
         head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
         body = file.read()
     first, end = head[name]["data_offsets"]
-    return np.frombuffer(body[first:end], "<f8").reshape(head[name]["shape"])
+    return np.frombuffer(body[first:end], {"F64": "<f8", "F32": "<f4"}[head[name]["dtype"]]).reshape(head[name]["shape"])
 
 
 # ---- numbers ----
