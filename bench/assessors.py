@@ -22,15 +22,16 @@ def forest(x, y, new, seed):
 
 def boost(x, y, new, seed):
     from sklearn.tree import DecisionTreeClassifier
-    classes, least = np.unique(y), np.finfo(float).eps
+    x, new, classes, least = *(np.ascontiguousarray(v, np.float32) for v in (x, new)), np.unique(y), np.finfo(float).eps
     k, n = len(classes), len(y)
     right = y[:, None] == classes
     if k == 1:
         return np.full(len(new), classes[0])
     weight, votes = np.full(n, 1 / n), np.zeros((len(new), k))
     for _ in range(ROUNDS):
-        tree = DecisionTreeClassifier(max_depth=1, random_state=seed).fit(x, y, weight)
-        share, log = tree.predict_proba(x), np.log(np.maximum(tree.predict_proba(new), least))
+        tree = DecisionTreeClassifier(max_depth=1, random_state=seed).fit(x, y, weight, check_input=False)
+        share, other = [tree.predict_proba(v, check_input=False) for v in (x, new)]
+        log = np.log(np.maximum(other, least))
         votes += (k - 1) * (log - log.mean(1, keepdims=True))
         if weight[classes[share.argmax(1)] != y].sum() <= 0:
             break

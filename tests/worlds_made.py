@@ -1,10 +1,13 @@
-"""worlds_made.py make DIR | check BENCH DIR: run directories of four planted worlds whose answers are known, for
-tests/test_worlds.sh. Of 24 models a world a feature of the matrices is the planted label, worst-case accuracy the learned one,
-and each learned label has as many of each planted label, so that plain numbers tell nothing of the planted one but which is the
-most frequent. World 1 has that feature reversed in the suites of choice random: its forest contradicts the others."""
+"""worlds_made.py make DIR | check BENCH DIR | truth: run directories of four planted worlds whose answers are known, for
+tests/test_worlds.sh; truth prints a truth.csv for the models of verdict_world.py.
+
+Of 24 models a world a feature of the matrices is the planted label, worst-case accuracy the learned one, and each learned label
+has as many of each planted label, so that plain numbers tell nothing of the planted one but which is the most frequent. World 1
+has that feature reversed in the suites of choice random: its forest contradicts the others."""
 import json
 import os
 import sys
+import types
 
 import numpy as np
 
@@ -66,9 +69,25 @@ def fleiss(said):
     return (agree - chance) / (1 - chance)
 
 
+def check_deals(worlds):
+    """who judges a model was not trained on its recipe, and each model is judged once"""
+    some = [types.SimpleNamespace(names=[f"m-{i}" for i in order]) for order in (range(9), range(8, -1, -1), range(3, 12))]
+    recipe = [np.array([[int(n[2:])] for n in w.names]) for w in some]
+
+    def says(x, y, new, seed):
+        assert len(x) and not set(x[:, 0]) & set(new[:, 0]), (x, new)
+        return np.ones(len(new), int)
+    rows = [np.arange(9)] * 3
+    for deal in range(5):
+        said = worlds.judge(says, recipe, rows, rows, worlds.deal_recipes(some, deal), [1, 2], 0, deal)
+        assert (said == 1).all(), said
+
+
 def check(bench, top):
     sys.path.insert(0, bench)
     import results
+    import worlds
+    check_deals(worlds)
     rows = {}
     for name in ("across", "table1", "labels", "keywords"):
         with open(f"{top}/{name}") as file:
@@ -123,7 +142,15 @@ def check(bench, top):
     expect("keywords, expansion 4 (Figure 9)", ", the authors' keywords: support 0.01, confidence 0.1", 45.8, of=1712)
 
 
+def truth():
+    print("model,rho,augmentation,architecture,reliance")
+    for i in range(9):
+        print(f"rho-{i},{i / 8},{'foreground' if i == 5 else 'none'},resnet18,{i * .03}")
+
+
 if sys.argv[1] == "make":
     make(sys.argv[2])
+elif sys.argv[1] == "truth":
+    truth()
 else:
     check(*sys.argv[2:])
