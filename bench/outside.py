@@ -8,9 +8,10 @@ sliceline  TEST.java is Apache SystemDS's src/test/java/.../part2/BuiltinSliceLi
         src/test/resources/datasets/Salaries.csv of the same project. First the expected slices beside all conjunctions, scored
         here by the paper's formula. Then the slices of Spotter's itemsets, which get the same columns and a row as wrong where
         its error is above the mean: itemsets knows wrong and right, and orders by a t value in place of SliceLine's score.
-          expected             slices of the test that are among the best conjunctions by SliceLine's score
-          lacked               better conjunctions that the test's list does not have
-          same rows, ten       expected slices with the rows of one of itemsets' ten, its own settings but for the support
+          expected             slices of the test that are conjunctions with the same four numbers
+          lacked               conjunctions with a higher score than the last of the test's list, which it does not have
+          same rows, ten       expected slices with the rows of one of itemsets' ten; its own settings but for the least number
+                               of rows and the greatest length, which are the test's
           same rows, all       the same among at most 64, overlaps allowed
           same rows, 0 and 1   the same ten beside SliceLine's own best ten where a row's error is 1 or 0, as itemsets sees it
           Jaccard, ten         mean over the expected slices of the best Jaccard index with one of the ten
@@ -21,10 +22,11 @@ cleanlab  Examples whose answers cleanlab has published for Datalab's "underperf
         blobs and iris (tests/datalab/issue_manager/test_underperforming_group.py, commit 75062574), and the 300 points of pull
         request 838. Spotter's dbscan_group, which is modelled after it, has the same settings and flag: true; where cleanlab
         is installed it answers, too. Last, what `discover` says by itself, with its proof.
-          rows flagged         by dbscan_group; the peer is the number that cleanlab published
+          rows published       rows that cleanlab says are flagged, and its score of them, where it gives one: ratio published
+          rows flagged         by dbscan_group
           ratio                mean confidence in the own label, of the flagged rows to all clusters' rows
           rows that differ     rows that one of dbscan_group and the installed cleanlab flags and the other does not
-          ratio of cleanlab    its score of the flagged rows
+          ratio of cleanlab    score of the installed cleanlab; 1: nothing is flagged
           confirmed slices     of discover's own methods
           rows confirmed       share of the rows flagged by dbscan_group that confirmed slices have, and of their rows
 scenes  RUN is a run directory of configs/mixed.yaml: three ways of planting in each EC. A blindspot counts where the classifier
@@ -231,10 +233,12 @@ def cleanlab(o):
                               methods=[f"method: dbscan_group, flag: true, eps: {eps}, threshold: {threshold}"])
         flagged = {i for some in rows.values() for i in some}
         slices = [s for f in told["findings"] for s in f["slices"]]
-        o.add("rows flagged", case, len(flagged), unit="rows", peer="cleanlab's published number", peer_value=published)
+        o.add("rows published", case, published, unit="rows")
+        if score:
+            o.add("ratio published", case, score)
+        o.add("rows flagged", case, len(flagged), unit="rows")
         if slices:
-            beside = {"peer": "cleanlab's published score", "peer_value": score} if score else {}
-            o.add("ratio", case, round(1 - slices[0]["score"], 4), **beside)
+            o.add("ratio", case, round(1 - slices[0]["score"], 4))
         theirs = datalab(x, y, p, eps, threshold)
         if theirs:
             o.add("rows that differ", case, len(flagged ^ theirs[0]), unit="rows", of=len(y))
