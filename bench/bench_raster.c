@@ -22,6 +22,7 @@ spot_status spot_op_ec(spot_ctx *c, spot_ec *ec, int kind, int size)
     if (kind % 6 == 3) cfg.induce = SPOT_LEAVE_OUT;
     if (kind % 12 == 6) cfg.induce = SPOT_CORRELATE, cfg.extra_layers[0] = 3;
     if (kind % 12 == 7) cfg.induce = SPOT_RARE;
+    if (kind % 12 == 4) cfg.induce = SPOT_MIXED;
     if (kind % 3 != 2) return spot_ec_draw(c, ec, &cfg, 5, (uint32_t)kind);
     spot_ec_base(ec, &cfg, 77, 3000, 100);
     return SPOT_OK;

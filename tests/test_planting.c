@@ -9,11 +9,11 @@
 #include "spotter/report.h"
 #include "sweep/segment.h"
 
-enum { ECS = 10, MODES = 5 };
+enum { ECS = 12, MODES = 6 };
 
 static const char planted[] =
     "seed: 5\n"
-    "ecs: 10\n"
+    "ecs: 12\n"
     "scene: {size: 32, rollable: [4, 4], extra_layers: [1, 1], blindspots: [1, 1], specificity: [2, 3],\n"
     "        per_bucket: {train: 6, val: 6, test: 16}}\n"
     "variants:\n"
@@ -22,6 +22,7 @@ static const char planted[] =
     "  - {scene: {induce: leave_out}}\n"
     "  - {scene: {induce: correlate, correlation: 0.8}}\n"
     "  - {scene: {induce: rare, rare: 0.25, rollable: [5, 5], per_bucket: {train: 3, test: 7}}}\n"
+    "  - {scene: {induce: mixed, blindspots: [3, 3], specificity: [4, 4], rollable: [5, 5], per_bucket: {train: 3}}}\n"
     "model: {width: 16, epochs: 1, batch: 32, lr: 1.0e-3, learned_band: [0, 1]}\n"
     "bdms:\n"
     "  - {method: planespot, reduce: pca, mixture: {k_max: 4}}\n"
@@ -39,7 +40,7 @@ static void read_segment(spot_ctx *c, const char *name, int index, spot_segment 
 /* The severity once more, from the view in the cache. */
 static void check_severity(spot_ctx *c, const spot_config *cfg, const char *name, const spot_segment *s)
 {
-    int rows[2] = { 0 }, wrong[2] = { 0 };
+    int rows[8] = { 0 }, wrong[8] = { 0 };     /* by the mask of up to three blindspots, which share no image */
     spot_run_values *values;
     spot_truth truth;
     spot_view view;
@@ -56,8 +57,11 @@ static void check_severity(spot_ctx *c, const spot_config *cfg, const char *name
         wrong[truth.mask[i]] += view.confidence[i] <= 0.5f;
     }
     assert_true(s->severity.outside.rows == rows[0] && s->severity.outside.wrong == wrong[0]);
-    if (s->blindspots) assert_true(s->severity.inside[0].rows == rows[1] && s->severity.inside[0].wrong == wrong[1]);
-    if (s->blindspots) CHECK_NEAR(s->lesson.inside[0], 1 - (double)wrong[1] / rows[1], 1e-12);
+    for (int m = 0; m < s->blindspots; m++) {
+        const spot_errors *in = &s->severity.inside[m];
+        assert_true(in->rows == rows[1 << m] && in->wrong == wrong[1 << m]);
+        CHECK_NEAR(s->lesson.inside[m], 1 - (double)wrong[1 << m] / rows[1 << m], 1e-12);
+    }
     spot_arena_close(&a);
     spot_run_values_close(values);
 }
@@ -81,8 +85,8 @@ static void check_holds(char *text, const char *words)
 
 TEST_WITH(every_way_of_planting_runs_through, set_up, tear_down)
 {
-    static const char *const induce[MODES] = { "flip", "flip", "leave_out", "correlate", "rare" };
-    static const double strength[MODES] = { 1, 0.5, 0, 0.8, 0.25 };
+    static const char *const induce[MODES] = { "flip", "flip", "leave_out", "correlate", "rare", "mixed" };
+    static const double strength[MODES] = { 1, 0.5, 0, 0.8, 0.25, 0 };
     spot_ctx c = context(2);
     spot_config *cfg = config(&c);
     spot_segment *s = calloc(1, sizeof *s);
@@ -99,10 +103,10 @@ TEST_WITH(every_way_of_planting_runs_through, set_up, tear_down)
     for (int i = 0; i < ECS; i++) {
         read_segment(&c, "a", i, s);
         assert_int_equal(s->status, SPOT_OK);
-        assert_int_equal(s->blindspots, i % MODES > 0);
+        assert_int_equal(s->blindspots, i % MODES == 5 ? 3 : i % MODES > 0);
         assert_string_equal(s->induce, induce[i % MODES]);
         assert_true(s->strength == strength[i % MODES]);
-        assert_int_equal(s->images[SPOT_TRAIN], i % MODES == 4 ? 3 << 5 : 6 << 4);
+        assert_int_equal(s->images[SPOT_TRAIN], i % MODES > 3 ? 3 << 5 : 6 << 4);
         check_severity(&c, cfg, "a", s);
         for (int b = 0; b < s->methods; b++) {
             const spot_outcome *o = &s->method[b];
@@ -117,11 +121,11 @@ TEST_WITH(every_way_of_planting_runs_through, set_up, tear_down)
     check_holds(text, "dr[induce=correlate],");
     check_holds(text, "dr[complexity=5],");
     check_holds(text, "\"\",4,induce_rare,0.25,,,\n");
-    check_holds(text, "\"planespot-pca\",0,dr,,,,\n");                     /* undefined, and in no average: 8 of 10 */
+    check_holds(text, "\"planespot-pca\",0,dr,,,,\n");                     /* undefined, and in no average: 10 of 12 */
     line = strstr(text, "\"planespot-pca\",,dr,");
     assert_non_null(line);
     line[strcspn(line, "\n")] = 0;
-    check_holds(line, ",8,2");
+    check_holds(line, ",10,2");
     free(text);
     text = tables_of(&c, "a", SPOT_TABLE_TEXT);
     check_holds(text, "DR by the way of planting");

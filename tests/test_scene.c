@@ -259,6 +259,40 @@ TEST(correlated_attributes_define_blindspots)
     CHECK_NEAR((double)rare[1] / blindspots, 0.5, 4.5 * 0.5 / sqrt(blindspots));
 }
 
+/* The first is that of a correlation; the others differ from it in one attribute, and from each other in two as always. */
+TEST(mixed_blindspots_share_no_image)
+{
+    spot_scene_config cfg = spot_scene_defaults();
+    int of_count[4] = { 0 }, common = 0;
+    cfg.induce = SPOT_MIXED;
+    cfg.blindspots[0] = 0;
+    cfg.specificity[0] = 4;
+    for (uint32_t i = 0; i < 1000; i++) {
+        spot_ec ec = an_ec(&cfg, i);
+        const spot_blindspot *b = ec.blindspot;
+        of_count[ec.blindspot_count]++;
+        if (!ec.blindspot_count) continue;
+        const spot_triplet *t = b->triplet[0].layer == SPOT_BACKGROUND ? &b->triplet[0] : &b->triplet[b->len - 1];
+        assert_in_range(b->len, 2, 3);
+        assert_int_equal(asks(&ec, 0, SPOT_SQUARE, SPOT_PRESENCE), 1);
+        assert_true(t->layer != SPOT_SQUARE && ec.rollable[t->layer][t->attribute]);
+        for (int m = 1; m < ec.blindspot_count; m++) {
+            assert_in_range(b[m].specificity, 4, 7);
+            assert_true(b[m].specificity >= b[m - 1].specificity);
+            common += asks(&ec, m, (int)t->layer, (int)t->attribute) == !t->value;
+            for (int k = 0, opposite = 0; k < m; k++, opposite = 0) {
+                for (int j = 0; j < b[m].len; j++) {
+                    const spot_triplet *u = &b[m].triplet[j];
+                    opposite += asks(&ec, k, u->layer, u->attribute) == !u->value;
+                }
+                assert_true(opposite >= (k ? 2 : 1));
+            }
+        }
+    }
+    for (int n = 0; n < 4; n++) assert_true(of_count[n] > 180);
+    assert_true(common > 300);
+}
+
 TEST(nothing_may_be_planted)
 {
     spot_scene_config cfg = spot_scene_defaults();
@@ -309,7 +343,9 @@ TEST(impossible_settings_are_named)
     REFUSES("setting.value: scene.flip | 1.5", s.flip = 1.5);
     REFUSES("setting.value: scene.correlation | 1.5", s.correlation = 1.5);
     REFUSES("setting.value: scene.rare | -1", s.rare = -1);
-    REFUSES("setting.value: scene.induce | 4", s.induce = 4);
+    REFUSES("setting.value: scene.induce | 5", s.induce = 5);
+    REFUSES("scene.mixed: 3", s.induce = SPOT_MIXED, s.blindspots[1] = 1, s.specificity[0] = 3);
+    REFUSES("scene.specificity_least: 2", s.induce = SPOT_MIXED, s.blindspots[1] = 4, s.specificity[0] = 4);
     REFUSES("scene.blindspots: 1", s.induce = SPOT_CORRELATE, s.blindspots[1] = 2);
     REFUSES("setting.value: scene.attribute_choice | 2", s.attribute_choice = 2);
     /* not to be seen from the numbers: an object's presence is no longer free once its colour is named */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "image/raster.h"
+#include "image/scene_draw.h"
 
 TEST(images_do_not_depend_on_company)
 {
@@ -334,6 +335,50 @@ TEST(blindspots_are_rare)
         CHECK_NEAR(in[SPOT_TRAIN], strength[k] * want, 4.5 * sqrt(strength[k] * want) + 1e-9);
         CHECK_NEAR(in[SPOT_VAL], strength[k] * want, 4.5 * sqrt(strength[k] * want) + 1e-9);
     }
+}
+
+/* In one data set: the first blindspot's attribute goes with the label, the second is rare, the third has flipped labels. The
+ * test split is as if nothing were planted. The rare one's place is taken by images outside of all blindspots. */
+TEST(three_ways_in_one_data_set)
+{
+    enum { IMAGES = 6000, ECS = 20 };
+    double in[SPOT_SPLITS][3] = { 0 }, wrong[SPOT_SPLITS][3] = { 0 }, want[3] = { 0 };
+    spot_scene_config cfg = spot_scene_defaults();
+    cfg.induce = SPOT_MIXED;
+    cfg.blindspots[0] = 3;
+    cfg.specificity[0] = cfg.specificity[1] = 4;
+    cfg.correlation = 0.8, cfg.rare = 0.25, cfg.flip = 0.6;
+    for (uint32_t e = 0; e < ECS; e++) {
+        const spot_ec ec = an_ec(&cfg, e);
+        const spot_triplet *t = spot_scene_rare(&ec.blindspot[0]);
+        spot_ec plain = ec;
+        plain.scene.induce = SPOT_FLIP_LABELS;
+        for (uint32_t i = 0; i < IMAGES * SPOT_SPLITS; i++) {
+            const spot_split split = i % SPOT_SPLITS;
+            spot_image is, was;
+            spot_image_draw(&is, &ec, split, i / SPOT_SPLITS);
+            spot_image_draw(&was, &plain, split, i / SPOT_SPLITS);
+            assert_int_equal(is.label, was.label);
+            if (split == SPOT_TEST) assert_memory_equal(&is, &was, sizeof is);
+            assert_false(is.blindspots & (is.blindspots - 1));
+            if (!is.blindspots) assert_int_equal(is.train_label, is.label);
+            for (int m = 0; is.blindspots && m < 3; m++) {
+                const int asked = asks(&ec, m, t->layer, t->attribute);
+                const double times = asked < 0 ? 1 : asked == t->value ? 1 - cfg.correlation : 1 + cfg.correlation;
+                if (!(is.blindspots >> m & 1)) continue;
+                in[split][m]++;
+                wrong[split][m] += is.train_label != is.label;
+                if (split == SPOT_TEST) want[m] += times * (m == 1 ? cfg.rare : 1);
+            }
+        }
+    }
+    for (int split = 0; split < SPOT_SPLITS; split++)
+        for (int m = 0; m < 3; m++) {
+            const double flip = m == 2 && split != SPOT_TEST ? cfg.flip : 0;
+            if (split != SPOT_TEST) CHECK_NEAR(in[split][m], want[m], 6 * sqrt(want[m] + in[SPOT_TEST][m]));
+            assert_true(in[split][m] > 100);
+            CHECK_NEAR(wrong[split][m] / in[split][m], flip, 6 * sqrt(flip * (1 - flip) / in[split][m]));
+        }
 }
 
 TEST(positives_need_no_rendering)

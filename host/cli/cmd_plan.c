@@ -60,7 +60,10 @@ static void print_ec(const spot_ec *ec)
     else printf("%4u  %8d  ", ec->index, ec->rollable_count);
     printf("%7d  %6d  %6d  %s\n", ec->images[SPOT_TRAIN], ec->images[SPOT_VAL], ec->images[SPOT_TEST],
            ec->photos ? spot_plain(task) : layers);
-    if (!ec->photos && (ec->scene.induce != SPOT_FLIP_LABELS || ec->scene.flip != 1))
+    if (!ec->photos && ec->scene.induce == SPOT_MIXED)
+        printf("      planted by a correlation of %g, as rare as %g, by labels flipped with chance %g\n", ec->scene.correlation,
+               ec->scene.rare, ec->scene.flip);
+    else if (!ec->photos && (ec->scene.induce != SPOT_FLIP_LABELS || ec->scene.flip != 1))
         printf("      planted by %s, strength %g\n", spot_induce_name(ec->scene.induce), spot_induce_strength(&ec->scene));
     for (int m = 0; m < ec->blindspot_count; m++) {
         spot_ec_describe(text, sizeof text, ec, m);

@@ -7,7 +7,7 @@
 #include "spotter/scene.h"
 #include "worlds/scene_settings.h"
 
-enum { TRIES = 10000, RESTARTS = 100, MAX_IMAGES = 100000000 };
+enum { TRIES = 10000, RESTARTS = 100, MAX_IMAGES = 100000000, MOST_CORRELATED = 3 };
 
 static const spot_setting per_bucket[] = {
 #define S(name_, split, default_, help_) \
@@ -19,7 +19,7 @@ static const spot_setting per_bucket[] = {
     SPOT_END
 };
 
-static const char *const induce_names[] = { "flip", "leave_out", "correlate", "rare", NULL };
+static const char *const induce_names[] = { "flip", "leave_out", "correlate", "rare", "mixed", NULL };
 
 const spot_setting spot_scene_settings[] = {
 #define S(name, kind, field, help, ...) SPOT_ROW(name, kind, spot_scene_config, field, help, __VA_ARGS__)
@@ -47,12 +47,13 @@ const spot_setting spot_scene_settings[] = {
       SPOT_DEF(1)),
     S("induce",       NAME,  induce,
       "how a blindspot is planted: its labels are flipped, training leaves it out (appendix B), an attribute correlates with "
-      "the label, or it is rare in train and val", .names = induce_names, SPOT_DEF(SPOT_FLIP_LABELS),
+      "the label, or it is rare in train and val; mixed: the first by a correlation, the others rare and flipped in turn",
+      .names = induce_names, SPOT_DEF(SPOT_FLIP_LABELS),
       .affects = SPOT_AFFECTS_PICTURES, .newer = SPOT_NEWER_THAN_VALUES),
-    S("correlation",  REAL,  correlation,  "correlation of an attribute with the label in train and val (induce: correlate)",
-      SPOT_IN(0, 1), SPOT_DEF(0.9), .newer = SPOT_NEWER),
+    S("correlation",  REAL,  correlation,  "correlation of an attribute with the label in train and val (induce: correlate, "
+      "mixed)", SPOT_IN(0, 1), SPOT_DEF(0.9), .newer = SPOT_NEWER),
     S("rare",         REAL,  rare,
-      "share of a blindspot's images that train and val keep (induce: rare); 0: none, as leave_out", SPOT_IN(0, 1),
+      "share of a blindspot's images that train and val keep (induce: rare, mixed); 0: none, as leave_out", SPOT_IN(0, 1),
       SPOT_DEF(0.1), .newer = SPOT_NEWER),
 #undef S
     SPOT_END
@@ -103,20 +104,26 @@ static spot_status check_correlated(spot_ctx *c, const spot_scene_config *s)
                      "scene.extra_layers or scene.rollable", s->blindspots[1], sure);
 }
 
-/* Checks that the ambiguity constraint can be met. */
+/* Checks that the ambiguity constraint can be met. mixed: by all blindspots but the first, each of which has the square and is
+ * apart from the first by one attribute. */
 static spot_status check_blindspots(spot_ctx *c, const spot_scene_config *s)
 {
-    int free = s->specificity[0] - (s->square_presence == SPOT_SQUARE_FORCED);
+    const bool mixed = s->induce == SPOT_MIXED;
+    int free = s->specificity[0] - (s->square_presence == SPOT_SQUARE_FORCED) - mixed;
     int most = free < 1 ? 1 : free < 4 ? 1 << (free - 1) : SPOT_MAX_BLINDSPOTS;   /* words of `free` bits, two apart */
 
+    if (mixed && s->specificity[0] <= MOST_CORRELATED)
+        return spot_fail(c, SPOT_USAGE, "{scene.mixed} scene.specificity starts at %d; with induce: mixed it starts at %d or "
+                         "more, since the blindspot of a correlation, of up to %d attributes, is the first",
+                         s->specificity[0], MOST_CORRELATED + 1, MOST_CORRELATED);
     if (s->specificity[1] > s->rollable[0] + 1)
         return spot_fail(c, SPOT_USAGE, "{scene.specificity} scene.specificity reaches %d, but %d rollable attributes and the "
                          "relative position can define at most %d; lower it or raise scene.rollable",
                          s->specificity[1], s->rollable[0], s->rollable[0] + 1);
-    if (s->blindspots[1] > most)
+    if (s->blindspots[1] - mixed > most)
         return spot_fail(c, SPOT_USAGE, "{scene.specificity_least} scene.specificity starts at %d, which leaves %d attributes "
                          "to differ in, enough for %d unambiguous blindspot(s) and not for %d; raise it or lower "
-                         "scene.blindspots", s->specificity[0], free, most, s->blindspots[1]);
+                         "scene.blindspots", s->specificity[0], free, most, s->blindspots[1] - mixed);
     return SPOT_OK;
 }
 
@@ -236,8 +243,8 @@ static void draw_blindspot(spot_blindspot *b, const spot_ec *ec, int specificity
         }
 }
 
-/* The ambiguity constraint: at least two shared attributes with opposite values. */
-static bool are_unambiguous(const spot_blindspot *a, const spot_blindspot *b)
+/* The ambiguity constraint: at least `least` shared attributes with opposite values. */
+static bool are_unambiguous(const spot_blindspot *a, const spot_blindspot *b, int least)
 {
     int opposite = 0;
 
@@ -246,7 +253,7 @@ static bool are_unambiguous(const spot_blindspot *a, const spot_blindspot *b)
             const spot_triplet *s = &a->triplet[i], *t = &b->triplet[j];
             opposite += s->layer == t->layer && s->attribute == t->attribute && s->value != t->value;
         }
-    return opposite >= 2;
+    return opposite >= least;
 }
 
 /* Methods see positives alone: a blindspot without a square can never be scored. */
@@ -257,7 +264,8 @@ static bool has_positives(const spot_blindspot *b)
     return true;
 }
 
-/* Adds a blindspot that has positives and is unambiguous with all others; false after TRIES. */
+/* Adds a blindspot that has positives and is unambiguous with all others; false after TRIES. That of a mixed correlation has
+ * one attribute besides the square and its own object. */
 static bool add_blindspot(spot_ec *ec, int specificity, spot_rng *r)
 {
     spot_blindspot *b = &ec->blindspot[ec->blindspot_count];
@@ -266,7 +274,8 @@ static bool add_blindspot(spot_ec *ec, int specificity, spot_rng *r)
         bool good;
         draw_blindspot(b, ec, specificity, r);
         good = has_positives(b);
-        for (int m = 0; m < ec->blindspot_count; m++) good = good && are_unambiguous(b, &ec->blindspot[m]);
+        for (int m = 0; m < ec->blindspot_count; m++)
+            good = good && are_unambiguous(b, &ec->blindspot[m], m || ec->scene.induce != SPOT_MIXED ? 2 : 1);
         if (good) {
             ec->blindspot_count++;
             return true;
@@ -315,7 +324,7 @@ static void draw_correlated(spot_ec *ec, int n, spot_rng *r)
 spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg, uint64_t seed, uint32_t index)
 {
     spot_rng r = spot_rng_at(seed, SPOT_RNG_EC, index, 0);
-    int specificity[SPOT_MAX_BLINDSPOTS], n;
+    int specificity[SPOT_MAX_BLINDSPOTS], n, correlated;
 
     SPOT_TRY(spot_scene_check(c, cfg));
     memset(ec, 0, sizeof *ec);
@@ -326,23 +335,21 @@ spot_status spot_ec_draw(spot_ctx *c, spot_ec *ec, const spot_scene_config *cfg,
     draw_dataset(ec, &r);
     for (int k = 0; k < SPOT_SPLITS; k++) ec->images[k] = cfg->per_bucket[k] << ec->rollable_count;
     n = spot_rng_between(&r, cfg->blindspots[0], cfg->blindspots[1]);
-    if (cfg->induce == SPOT_CORRELATE) {
-        draw_correlated(ec, n, &r);
-        return SPOT_OK;
-    }
-    for (int m = 0; m < n; m++) {                 /* inserted in ascending order */
+    correlated = cfg->induce == SPOT_CORRELATE ? n : cfg->induce == SPOT_MIXED && n;
+    for (int m = correlated; m < n; m++) {        /* inserted in ascending order */
         int s = spot_rng_between(&r, cfg->specificity[0], cfg->specificity[1]), at = m;
-        for (; at > 0 && specificity[at - 1] > s; at--) specificity[at] = specificity[at - 1];
+        for (; at > correlated && specificity[at - 1] > s; at--) specificity[at] = specificity[at - 1];
         specificity[at] = s;
     }
     for (int restart = 0; restart < RESTARTS; restart++) {
         ec->blindspot_count = 0;
+        if (correlated) draw_correlated(ec, correlated, &r);
         while (ec->blindspot_count < n && add_blindspot(ec, specificity[ec->blindspot_count], &r)) {}
         if (ec->blindspot_count == n) return SPOT_OK;
     }
     return spot_fail(c, SPOT_USAGE, "{scene.no_blindspots} EC %u: no %d unambiguous blindspots of %d to %d attributes found "
-                     "among %d rollable ones in %d restarts; ask for fewer or raise scene.rollable", index, n, specificity[0],
-                     specificity[n - 1], ec->rollable_count, RESTARTS);
+                     "among %d rollable ones in %d restarts; ask for fewer or raise scene.rollable", index, n,
+                     specificity[correlated], specificity[n - 1], ec->rollable_count, RESTARTS);
 }
 
 /* No EC of a sweep has this index. */

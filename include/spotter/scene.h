@@ -63,8 +63,11 @@ typedef enum { SPOT_TEXT_LARGER, SPOT_TEXT_SMALLER } spot_text_alternative;
  *                attribute. Each blindspot has an attribute of its own; specificity, attribute_choice and square_presence
  *                are not read
  *   RARE         a blindspot's share of train and val is `rare` times its natural share; other images with the same label take
- *                its place. With 0 train is that of LEAVE_OUT */
-typedef enum { SPOT_FLIP_LABELS, SPOT_LEAVE_OUT, SPOT_CORRELATE, SPOT_RARE, SPOT_INDUCE_COUNT } spot_induce;
+ *                its place. With 0 train is that of LEAVE_OUT
+ *   MIXED        three of these in one data set: blindspot 0 is that of a correlation, blindspots 1, 3, ... are rare, and the
+ *                labels of 2, 4, ... are flipped. 1, 2, ... have the common value of the correlated attribute, or not its object,
+ *                so that no image is in two blindspots */
+typedef enum { SPOT_FLIP_LABELS, SPOT_LEAVE_OUT, SPOT_CORRELATE, SPOT_RARE, SPOT_MIXED, SPOT_INDUCE_COUNT } spot_induce;
 
 #define SPOT_MAX_BLINDSPOTS 8
 #define SPOT_MAX_TRIPLETS   20
@@ -83,8 +86,8 @@ typedef struct {
     int jpeg_quality;              /* 0: lossless; 75: through JPEG, as the authors' files                    */
     double flip;                   /* chance that a blindspot's label is flipped in train and val; 1 in the paper */
     int induce;                    /* spot_induce */
-    double correlation;            /* SPOT_CORRELATE: of the attribute with the label                         */
-    double rare;                   /* SPOT_RARE: share of a blindspot that train and val keep                 */
+    double correlation;            /* SPOT_CORRELATE, SPOT_MIXED: of the attribute with the label             */
+    double rare;                   /* SPOT_RARE, SPOT_MIXED: share of a blindspot that train and val keep     */
 } spot_scene_config;
 
 typedef struct { uint8_t layer, attribute; int8_t value; } spot_triplet;
@@ -144,7 +147,8 @@ spot_scene_config spot_scene_defaults(void);
 /* SPOT_USAGE when the settings cannot be met: an empty range, a blindspot of more attributes than the data set can have, ... */
 spot_status spot_scene_check(spot_ctx *c, const spot_scene_config *cfg);
 
-/* "flip", "leave_out", "correlate", "rare"; and the number that the mode reads: flip, 0, correlation, rare. */
+/* "flip", "leave_out", "correlate", "rare", "mixed"; and the number that the mode reads: flip, 0, correlation, rare; 0 for
+ * mixed, which reads three. */
 const char *spot_induce_name(int induce);
 double      spot_induce_strength(const spot_scene_config *cfg);
 

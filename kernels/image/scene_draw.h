@@ -31,6 +31,21 @@ static inline SPOT_HD void spot_scene_roll(spot_image *image, const spot_ec *ec,
             }
 }
 
+/* How blindspot m is planted: in SPOT_MIXED the first, which is the least specific, by a correlation. */
+static inline SPOT_HD int spot_scene_induce(const spot_ec *ec, int m)
+{
+    if (ec->scene.induce != SPOT_MIXED) return ec->scene.induce;
+    return !m ? SPOT_CORRELATE : m % 2 ? SPOT_RARE : SPOT_FLIP_LABELS;
+}
+
+/* Whether the image is in a blindspot that is planted in this way. */
+static inline SPOT_HD bool spot_scene_is_planted(const spot_image *image, const spot_ec *ec, int induce)
+{
+    for (int m = 0; m < ec->blindspot_count; m++)
+        if (image->blindspots >> m & 1 && spot_scene_induce(ec, m) == induce) return true;
+    return false;
+}
+
 /* The attribute that goes with the label under SPOT_CORRELATE: that of the background, which comes first, or the last one. */
 static inline SPOT_HD const spot_triplet *spot_scene_rare(const spot_blindspot *b)
 {
@@ -42,7 +57,7 @@ static inline SPOT_HD void spot_scene_correlate(spot_image *image, const spot_ec
 {
     const bool label = image->value[SPOT_SQUARE][SPOT_PRESENCE];
 
-    for (int m = 0; m < ec->blindspot_count; m++) {
+    for (int m = 0; m < ec->blindspot_count && spot_scene_induce(ec, m) == SPOT_CORRELATE; m++) {
         const spot_triplet *rare = spot_scene_rare(&ec->blindspot[m]);
         const bool agrees = spot_philox_uniform(r) < (1 + ec->scene.correlation) / 2;
         image->value[rare->layer][rare->attribute] = (int8_t)(label == agrees ? !rare->value : rare->value);
@@ -161,16 +176,16 @@ static inline SPOT_HD double spot_scene_coin(const spot_image *image, const spot
 /* The label in training: flipped within blindspots, except in test. */
 static inline SPOT_HD uint8_t spot_scene_train_label(const spot_image *image, const spot_ec *ec)
 {
-    if (!image->blindspots || image->split == SPOT_TEST || ec->scene.induce != SPOT_FLIP_LABELS) return image->label;
+    if (image->split == SPOT_TEST || !spot_scene_is_planted(image, ec, SPOT_FLIP_LABELS)) return image->label;
     return spot_scene_coin(image, ec) < ec->scene.flip ? !image->label : image->label;
 }
 
 /* Whether the split has no place for the image, since it is in a blindspot that is left out or rare. */
 static inline SPOT_HD bool spot_scene_barred(const spot_image *image, const spot_ec *ec)
 {
-    if (!image->blindspots || image->split == SPOT_TEST) return false;
-    if (ec->scene.induce == SPOT_LEAVE_OUT) return image->split == SPOT_TRAIN;
-    return ec->scene.induce == SPOT_RARE && !(spot_scene_coin(image, ec) < ec->scene.rare);
+    if (image->split == SPOT_TEST) return false;
+    if (spot_scene_is_planted(image, ec, SPOT_LEAVE_OUT)) return image->split == SPOT_TRAIN;
+    return spot_scene_is_planted(image, ec, SPOT_RARE) && !(spot_scene_coin(image, ec) < ec->scene.rare);
 }
 
 static inline SPOT_HD void spot_scene_compose(spot_image *image, const spot_ec *ec, const spot_geometry *g, spot_split split,
@@ -182,7 +197,7 @@ static inline SPOT_HD void spot_scene_compose(spot_image *image, const spot_ec *
     image->seed = ec->seed;
     image->ec = ec->index;
     spot_scene_roll(image, ec, r);
-    if (ec->scene.induce == SPOT_CORRELATE && split != SPOT_TEST) spot_scene_correlate(image, ec, r);
+    if (split != SPOT_TEST) spot_scene_correlate(image, ec, r);
     image->background_color = (uint8_t)image->value[SPOT_BACKGROUND][SPOT_COLOR];
     image->background_texture = (uint8_t)image->value[SPOT_BACKGROUND][SPOT_TEXTURE];
     spot_scene_list(image, SPOT_SQUARE);
