@@ -25,6 +25,8 @@ reasons   Figure 19: which feature speaks most for a verdict by `spotter verdict
           refuses has no reason; the note counts those.
 keywords  Figure 9, without runs: tests/golden/ontology_counts.txt, which tools/golden/ontology.py made of the keywords that the
           authors published.
+keep      RUN FILE.tar.xz, without keys: packs what the other modes read of a finished world, some 0.6 MB (bench/world_files.py
+          says what). Every other mode takes such a file in place of RUN and prints the same lines.
 realness  Prints, of one run, the median realness of all blends of choice random without a test: by this rule the tuning world
           901 gives suite.realness.
 
@@ -46,6 +48,7 @@ import assessors
 from assessors import LABELS, boost, cuts, f1, forest, frequent, interval, kappa
 from examine_paper_rows import tensor
 from philox import Philox
+from world_files import keep, unpacked
 from world_runs import ALONE, KEYS, TRUTHS, Lines, Looks, read_worlds, spotter_verdict, variants_of
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -90,7 +93,7 @@ def print_sentence(where, case, right, worlds):
     both, plain = right["forest on matrices and three numbers"], right["forest on three numbers"]
     mean, low, high = interval(np.subtract(both, plain))
     told = "one world has no interval" if low is None else \
-        f"[{low:+.3f}, {high:+.3f}] over {worlds} worlds, {'not ' if low <= 0 <= high else ''}told apart from nothing"
+        f"[{low:+.3f}, {high:+.3f}] over {worlds} worlds, {'not ' if low <= 0 <= high else ''}told apart from 0"
     print(f"{where}, {case}: a forest on accuracy, worst case and BG-gap is right on {np.mean(plain):.3f}, and the matrices "
           f"add {mean:+.3f} to it, {told}.", file=sys.stderr)
 
@@ -320,11 +323,17 @@ def main():
     assessors.trees = o["trees"]
     given = dict(w.split("=", 1) for w in words if "=" in w)
     mode, *runs = [w for w in words if "=" not in w] or [""]
-    if mode == "realness" and len(runs) == 1:
-        return print_realness(runs[0])
-    if mode not in MODES or set(KEYS) - set(given) or set(given) - {*KEYS, "note"} or bool(runs) == (mode == "keywords"):
+    if mode == "keep" and len(runs) == 2:
+        return keep(*runs)
+    if (mode != "realness" or len(runs) != 1) and \
+            (mode not in MODES or set(KEYS) - set(given) or set(given) - {*KEYS, "note"} or bool(runs) == (mode == "keywords")):
         sys.exit(__doc__)
-    MODES[mode](o, read_worlds(runs), given)
+    with tempfile.TemporaryDirectory() as top:
+        runs = [unpacked(run, os.path.join(top, str(k))) if os.path.isfile(run) else run for k, run in enumerate(runs)]
+        if mode == "realness":
+            print_realness(runs[0])
+        else:
+            MODES[mode](o, read_worlds(runs), given)
 
 
 if __name__ == "__main__":

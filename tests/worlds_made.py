@@ -29,6 +29,26 @@ def config(world, choice, realness, seed, names):
             f"zoo:\n  seed: {world}\nmodels:\n" + "".join(f"  - name: \"{n}\"\n    weights: \"w\"\n" for n in names))
 
 
+def write_tensors(path, **tensors):
+    head, end = {}, 0
+    for name, x in tensors.items():
+        head[name] = {"dtype": "F32" if x.dtype.kind == "f" else "I32", "shape": x.shape, "data_offsets": [end, end + x.nbytes]}
+        end += x.nbytes
+    head = json.dumps(head).encode()
+    with open(path, "wb") as file:
+        file.write(len(head).to_bytes(8, "little") + head + b"".join(x.tobytes() for x in tensors.values()))
+
+
+def write_unit(folder, unit, name, features):
+    """what `keep` takes of a model for `spotter verdict`"""
+    for kind in ("segments", "responses"):
+        os.makedirs(f"{folder}/{kind}/000", exist_ok=True)
+    with open(f"{folder}/segments/000/model-{unit:06d}.json", "w") as file:
+        json.dump({"segment": {"name": name, "matrices": [{"there": True, "features": features}]}}, file)
+    write_tensors(f"{folder}/responses/000/model-{unit:06d}.safetensors", answer=np.zeros((5, 3), "<i4"),
+                  derived=np.zeros((5, 14), "<i4"), signal=np.zeros((4, 5, 3), "<f4"))
+
+
 def make(top):
     names = [f"m-{i:02d}" for i in range(24)]
     for world in range(4):
@@ -48,9 +68,9 @@ def make(top):
             with open(f"{folder}/background.json", "w") as file:
                 json.dump({"numbers": 3, "suite": suite, "models": models}, file)
             distance = np.array([[.6, .5], [.7, .6], [.61, .59]], "<f4") + (seed - 1) / 50
-            head = json.dumps({"distance": {"dtype": "F32", "shape": [3, 2], "data_offsets": [0, 24]}}).encode()
-            with open(f"{folder}/suites/k.safetensors", "wb") as file:
-                file.write(len(head).to_bytes(8, "little") + head + distance.tobytes())
+            write_tensors(f"{folder}/suites/k.safetensors", distance=distance)
+            for i, n in enumerate(names if not name else []):
+                write_unit(folder, i, n, [float(tell[i]), 1])
         os.makedirs(f"{top}/world{world}/zoo")
         with open(f"{top}/world{world}/zoo/truth.csv", "w") as file:
             file.write("model,rho,augmentation,architecture,reliance\n")
