@@ -115,7 +115,8 @@ def tensor(path, name):
         head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
         body = file.read()
     first, end = head[name]["data_offsets"]
-    return np.frombuffer(body[first:end], {"F64": "<f8", "F32": "<f4", "I32": "<i4"}[head[name]["dtype"]]).reshape(head[name]["shape"])
+    kind = {"F64": "<f8", "F32": "<f4", "I32": "<i4"}[head[name]["dtype"]]
+    return np.frombuffer(body[first:end], kind).reshape(head[name]["shape"])
 
 
 # ---- numbers ----

@@ -4,10 +4,10 @@ keep(RUN, FILE.tar.xz) packs what bench/worlds.py reads of a world, unpacked(FIL
 which every mode prints the same lines. The file has, of each suite and kernel:
 config.yaml             as it is; of the world also zoo/truth.csv
 looks.json              of background.json: the suite, and of each model accuracy, worst case, BG-gap and coverage, as they are
-matrices.planes         the matrices' features as 32-bit floats, which all forests and AdaBoost make of them: features by models,
-                        first the lowest bytes of all numbers, at last the highest ones, which compress best apart
-segments, suites        of the run and of its other kernels, as they are: `spotter verdict` reads them, and no matrices.planes is
-                        needed. Of other suites of choice random without a test of realness: the distances alone
+matrices.planes         the matrices' features as 32-bit floats, which all forests and AdaBoost make of them: features by
+                        models, first the lowest bytes of all numbers, at last the highest ones, which compress best apart
+segments, suites        of the run and of its other kernels, as they are: `spotter verdict` reads them, and no
+                        matrices.planes is needed. Of other suites of choice random without a test of realness: the distances
 responses               of the same. `spotter verdict` opens these files, but its answer has no more of them than the BG-gap's
                         words. So they have the answers to mixed-same and mixed-rand; other sets are said to lack (-2), and
                         answers to the suite, signals and matrices are 0: tables, pages and maps cannot be made of such a run.
@@ -102,6 +102,8 @@ def keep(run, file):
     """writes the file whole or not at all"""
     if os.path.lexists(file):
         sys.exit(f"worlds: {file} is there; a kept world is not written again: remove it or give another name")
+    if not os.path.exists(os.path.join(run, "background.json")):
+        sys.exit(f"worlds: {run} has no background.json: it is no run directory of `spotter background`, or it is not done")
     world = World(run)
     for name in [entry["name"] for entry in world.config.get("vary", [])]:
         if name not in world.variants:
@@ -117,7 +119,7 @@ def keep(run, file):
             tar.addfile(entry, io.BytesIO(members[path]))
     os.rename(file + ".part", file)
     models, settings, size = len(world.names), 1 + len(world.variants), os.path.getsize(file)
-    print(f"{file}: {models} models, {settings} suites and kernels, {size} bytes, {size / models / settings:.0f} for a model of each")
+    print(f"{file}: {models} models, {settings} suites and kernels, {size} bytes, {size / models / settings:.0f} for each pair")
 
 
 # ---- unpacking ----
