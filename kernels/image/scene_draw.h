@@ -31,19 +31,12 @@ static inline SPOT_HD void spot_scene_roll(spot_image *image, const spot_ec *ec,
             }
 }
 
-/* How blindspot m is planted: in SPOT_MIXED the first, which is the least specific, by a correlation. */
-static inline SPOT_HD int spot_scene_induce(const spot_ec *ec, int m)
+/* Bit m: blindspot m is planted in this way. SPOT_MIXED: the first, which is the least specific, by a correlation, then one
+ * rare and one flipped in turn. */
+static inline SPOT_HD uint32_t spot_scene_planted(const spot_ec *ec, int induce)
 {
-    if (ec->scene.induce != SPOT_MIXED) return ec->scene.induce;
-    return !m ? SPOT_CORRELATE : m % 2 ? SPOT_RARE : SPOT_FLIP_LABELS;
-}
-
-/* Whether the image is in a blindspot that is planted in this way. */
-static inline SPOT_HD bool spot_scene_is_planted(const spot_image *image, const spot_ec *ec, int induce)
-{
-    for (int m = 0; m < ec->blindspot_count; m++)
-        if (image->blindspots >> m & 1 && spot_scene_induce(ec, m) == induce) return true;
-    return false;
+    if (ec->scene.induce != SPOT_MIXED) return ec->scene.induce == induce ? ~0u : 0;
+    return induce == SPOT_CORRELATE ? 1 : induce == SPOT_RARE ? 0xaaaaaaaa : induce == SPOT_FLIP_LABELS ? 0x55555554 : 0;
 }
 
 /* The attribute that goes with the label under SPOT_CORRELATE: that of the background, which comes first, or the last one. */
@@ -57,7 +50,7 @@ static inline SPOT_HD void spot_scene_correlate(spot_image *image, const spot_ec
 {
     const bool label = image->value[SPOT_SQUARE][SPOT_PRESENCE];
 
-    for (int m = 0; m < ec->blindspot_count && spot_scene_induce(ec, m) == SPOT_CORRELATE; m++) {
+    for (int m = 0; m < ec->blindspot_count && spot_scene_planted(ec, SPOT_CORRELATE) >> m & 1; m++) {
         const spot_triplet *rare = spot_scene_rare(&ec->blindspot[m]);
         const bool agrees = spot_philox_uniform(r) < (1 + ec->scene.correlation) / 2;
         image->value[rare->layer][rare->attribute] = (int8_t)(label == agrees ? !rare->value : rare->value);
@@ -176,7 +169,7 @@ static inline SPOT_HD double spot_scene_coin(const spot_image *image, const spot
 /* The label in training: flipped within blindspots, except in test. */
 static inline SPOT_HD uint8_t spot_scene_train_label(const spot_image *image, const spot_ec *ec)
 {
-    if (image->split == SPOT_TEST || !spot_scene_is_planted(image, ec, SPOT_FLIP_LABELS)) return image->label;
+    if (image->split == SPOT_TEST || !(image->blindspots & spot_scene_planted(ec, SPOT_FLIP_LABELS))) return image->label;
     return spot_scene_coin(image, ec) < ec->scene.flip ? !image->label : image->label;
 }
 
@@ -184,8 +177,8 @@ static inline SPOT_HD uint8_t spot_scene_train_label(const spot_image *image, co
 static inline SPOT_HD bool spot_scene_barred(const spot_image *image, const spot_ec *ec)
 {
     if (image->split == SPOT_TEST) return false;
-    if (spot_scene_is_planted(image, ec, SPOT_LEAVE_OUT)) return image->split == SPOT_TRAIN;
-    return spot_scene_is_planted(image, ec, SPOT_RARE) && !(spot_scene_coin(image, ec) < ec->scene.rare);
+    if (image->blindspots & spot_scene_planted(ec, SPOT_LEAVE_OUT)) return image->split == SPOT_TRAIN;
+    return image->blindspots & spot_scene_planted(ec, SPOT_RARE) && !(spot_scene_coin(image, ec) < ec->scene.rare);
 }
 
 static inline SPOT_HD void spot_scene_compose(spot_image *image, const spot_ec *ec, const spot_geometry *g, spot_split split,
