@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/ecs.py keep RUN STUDY PART MACHINE | missing STUDY COUNT | best STUDY | lines STUDY REFERENCE | leaderboard
+"""bench/ecs.py keep RUN STUDY PART MACHINE | missing STUDY COUNT | best STUDY | lines STUDY REFERENCE [--strict] | leaderboard
 
 Results of a study's ECs, and what they show.
 
@@ -9,7 +9,8 @@ missing Prints the numbers below COUNT of ECs that the study lacks; `--shard I/C
 best    Of each method, the settings by their mean DR over the ECs that learned, then by their least mean FDR; the first of
         equal ones. A method's settings are the names that begin alike ("planespot-scvis weight=0.05 ...").
 lines   Prints what stands in a page of bench/studies, as lines of bench/results/studies.jsonl. Only ECs that have blindspots
-        and learned them count. Of each method:
+        and learned them count: by the config's rule, or with --strict by the paper's (at least 99 % right outside the
+        blindspots and at most 5 % inside each, on validation images). Of each method:
           DR, FDR                   mean and standard error over ECs
           DR, REFERENCE minus it    mean of the paired differences, 95 % of 20,000 bootstrap samples of ECs; p by exchanging
                                     signs, corrected for the number of methods by Holm's rule
@@ -24,10 +25,10 @@ leaderboard  Prints bench/leaderboard.csv: every method of every study over the 
 --folder F  has the files instead of bench/studies/ecs.
 
 A line of STUDY.jsonl has part, machine, commit, date, numbers, ec, config and seed, learned, outside (accuracy outside the
-blindspots), rollable (how many attributes vary), blindspots (each with specificity, is, rows and wrong rows of the test), and
-methods: name -> [DR, FDR, u, components, slices a blindspot, share of false slices, precision at 10, seconds, slices returned
-where no blindspot is, why]. What is not defined is null; why has, for each blindspot, 0 where it was found, else the four
-shares of Table 13: not returned, found, merged, impure."""
+blindspots), rollable (how many attributes vary), blindspots (each with specificity, is, rows and wrong rows of the test, and
+right_val, the accuracy in it on validation images), and methods: name -> [DR, FDR, u, components, slices a blindspot, share of
+false slices, precision at 10, seconds, slices returned where no blindspot is, why]. What is not defined is null; why has, for
+each blindspot, 0 where it was found, else the four shares of Table 13: not returned, found, merged, impure."""
 import argparse
 import collections
 import csv
@@ -36,7 +37,6 @@ import glob
 import json
 import os
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -44,6 +44,7 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "bench", "studies", "ecs")
 DRAWS = 20000
+OUTSIDE, INSIDE = .99, .05           # the paper's rule of "learned": accuracies on the validation images
 SHOWN = {           # words of tables for names of methods
     "itemsets-attributes": "itemsets on the true attributes", "planespot-scvis": "PlaneSpot, scvis",
     "planespot-tsne": "PlaneSpot, t-SNE", "planespot-umap": "PlaneSpot, UMAP", "planespot-pca": "PlaneSpot, PCA",
@@ -83,9 +84,9 @@ def seconds_of(run):
     return took
 
 
-def row_of(segment, part, machine, commit, took):
+def row_of(segment, part, machine, took):
     """A line of STUDY.jsonl."""
-    ec, inside = segment["ec"], segment["severity"]["inside"]
+    ec, lesson, inside = segment["ec"], segment["lesson"], segment["severity"]["inside"]
     methods = {}
     for m in segment["methods"]:
         if m["status"] != "OK":
@@ -96,11 +97,12 @@ def row_of(segment, part, machine, commit, took):
         methods[m["name"]] = [short(m["dr"]), short(m["fdr"]), m["u"], m["components"], short(beside["spread"]),
                               short(beside["false_share"]), short(beside["dcbench_p10"]),
                               short(took.get((segment["index"], m["name"])), 3), beside["false_alarms"], why]
-    spots = [{**b, "rows": i["rows"], "wrong": i["wrong"]} for b, i in zip(ec["blindspots"], inside)]
-    return {"part": part, "machine": machine, "commit": commit, "date": datetime.date.today().isoformat(),
-            "numbers": segment["numbers"], "ec": segment["index"],
-            "config": segment["config"], "seed": segment["seed"], "learned": segment["lesson"]["learned"],
-            "outside": short(segment["lesson"]["outside"], 5), "rollable": len(ec["rollable"].split()), "blindspots": spots,
+    spots = [{**b, "rows": i["rows"], "wrong": i["wrong"], "right_val": short(right)}
+             for b, i, right in zip(ec["blindspots"], inside, lesson["inside"])]
+    return {"part": part, "machine": machine, "commit": segment["build"].split()[-1][:8],
+            "date": datetime.date.today().isoformat(), "numbers": segment["numbers"], "ec": segment["index"],
+            "config": segment["config"], "seed": segment["seed"], "learned": lesson["learned"],
+            "outside": short(lesson["outside"], 5), "rollable": len(ec["rollable"].split()), "blindspots": spots,
             "methods": methods}
 
 
@@ -113,8 +115,6 @@ def read(folder, study):
 
 
 def keep(o):
-    commit = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%h", "--", "include", "kernels", "host"], check=True,
-                            capture_output=True, text=True).stdout.strip()
     have = {(r["part"], r["ec"]) for r in read(o.folder, o.study)}
     files = sorted(glob.glob(os.path.join(glob.escape(o.run), "segments", "*", "ec-*.json")))
     if not files:
@@ -126,7 +126,7 @@ def keep(o):
             with open(path, encoding="utf-8") as f:
                 segment = json.load(f)["segment"]
             if segment["status"] == "OK" and (o.part, segment["index"]) not in have:
-                out.write(json.dumps(row_of(segment, o.part, o.machine, commit, took), separators=(",", ":")) + "\n")
+                out.write(json.dumps(row_of(segment, o.part, o.machine, took), separators=(",", ":")) + "\n")
                 added += 1
     print(f"{added} of {len(files)} ECs added")
 
@@ -174,10 +174,19 @@ def shares(flags, spots, draws):
     return (value, *np.nanquantile(samples, [.025, .975])) if not np.isnan(value) else (value, value, value)
 
 
+def strictly(row):
+    """Whether an EC learned by the paper's rule, which no config can loosen."""
+    if any("right_val" not in b for b in row["blindspots"]):
+        sys.exit(f"ecs: the line of EC {row['ec']} does not tell the accuracy on validation images; keep the run again")
+    return row["outside"] >= OUTSIDE and all(b["right_val"] <= INSIDE for b in row["blindspots"])
+
+
 class Study:
-    def __init__(self, folder, name):
-        self.name, self.rows = name, read(folder, name)
-        self.learned = [r for r in self.rows if r["learned"] and r["blindspots"]]
+    def __init__(self, folder, name, strict=False):
+        self.name, self.strict, self.rows = name, strict, read(folder, name)
+        self.learned = [r for r in self.rows if r["blindspots"] and (strictly(r) if strict else r["learned"])]
+        if not self.learned:
+            sys.exit(f"ecs: no EC of {name} has blindspots and learned them")
         self.none = [r for r in self.rows if r["learned"] and not r["blindspots"]]
         self.methods = [m for m in self.learned[0]["methods"] if all(isinstance(r["methods"].get(m), list)
                                                                      for r in self.learned)]
@@ -194,16 +203,16 @@ class Study:
     def about(self, reference):
         last = self.rows[-1]
         return {"machine": last["machine"], "load": None, "commit": last["commit"], "numbers": last["numbers"],
-                "date": last.get("date"), "command": f"bench/ecs.py lines {self.name} {reference}"}
+                "date": last.get("date"), "command": f"bench/ecs.py lines {self.name} {reference}" + " --strict" * self.strict}
 
 
-def lines_of(folder, study, reference):
-    s = Study(folder, study)
+def lines_of(folder, study, reference, strict):
+    s = Study(folder, study, strict)
     n = len(s.learned)
     versions = sorted({r["numbers"] for r in s.rows})
     if len(versions) > 1:
         sys.exit(f"ecs: {study}.jsonl has results of numbers {versions}; they do not belong into one table")
-    name = f"{study}, numbers {versions[0]}"
+    name = f"{study}, strictly learned, numbers {versions[0]}" if strict else f"{study}, numbers {versions[0]}"
     lines = [{"op": "ECs learned", "case": f"{name}: all", "value": n, "unit": "ECs", "of": len(s.rows)}]
     add = lambda op, m, value, **more: lines.append({"op": op, "case": f"{name}: {shown(m)}", "value": short(value, 3),
                                                           "unit": None, **more})
@@ -304,7 +313,7 @@ def main():
     for word in ("run", "study", "part", "machine"):
         one.add_argument(word)
     one = modes.add_parser("lines")
-    one.add_argument("study"), one.add_argument("reference")
+    one.add_argument("study"), one.add_argument("reference"), one.add_argument("--strict", action="store_true")
     modes.add_parser("best").add_argument("study")
     modes.add_parser("leaderboard")
     one = modes.add_parser("missing")
@@ -319,7 +328,7 @@ def main():
     elif o.mode == "leaderboard":
         leaderboard(o.folder)
     else:
-        for line in lines_of(o.folder, o.study, o.reference):
+        for line in lines_of(o.folder, o.study, o.reference, o.strict):
             print(json.dumps(line, ensure_ascii=False))
 
 

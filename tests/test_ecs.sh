@@ -44,6 +44,27 @@ best = [line.split("  ", 2)[2].strip() for line in open(f"{at}/best") if line.co
 assert sorted(best) == sorted(m["name"] for m in told["methods"]) and sum(w.startswith("kmeans") for w in best) == 2
 EOF
 
+# With --strict the paper's rule decides, whatever the config says: here two of the four ECs, one of which the config drops.
+ecs lines tiny confidence --strict >"$dir/none" 2>"$dir/err" && fail "ECs that learned nothing count strictly"
+grep -q "no EC of tiny" "$dir/err" || fail "strict: $(cat "$dir/err")"
+"$python" - "$dir/ecs/tiny.jsonl" <<'EOF'
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+for row, (outside, right, learned) in zip(rows, [(.99, .05, False), (1, 0, True), (.98, 0, True), (1, .06, True)]):
+    row["outside"], row["learned"] = outside, learned
+    row["blindspots"][-1]["right_val"] = right
+    for spot in row["blindspots"][:-1]:
+        spot["right_val"] = 0
+open(sys.argv[1], "w").writelines(json.dumps(row) + "\n" for row in rows)
+EOF
+ecs lines tiny confidence >"$dir/loose" && ecs lines tiny confidence --strict >"$dir/strict" || fail "no lines of ECs"
+"$python" - "$dir/loose" "$dir/strict" <<'EOF' || fail "ECs that count strictly"
+import json, sys
+loose, strict = (json.loads(next(open(f))) for f in sys.argv[1:])
+assert (loose["value"], strict["value"], strict["of"]) == (3, 2, 4), (loose, strict)
+assert strict["case"].startswith("tiny, strictly learned, numbers ") and strict["command"].endswith("--strict")
+EOF
+
 # The leaderboard is that of the studies which are kept.
 "$python" "$tests/../bench/ecs.py" leaderboard | diff - "$tests/../bench/leaderboard.csv" >"$dir/diff" ||
     fail "bench/leaderboard.csv is old; bench/ecs.py leaderboard >bench/leaderboard.csv: $(head -n 4 "$dir/diff")"
