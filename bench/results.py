@@ -23,6 +23,7 @@ import sys
 
 BENCH = os.path.dirname(os.path.abspath(__file__))
 MOST_LINES = 200
+TRIALS = ("ECs", "images", "models", "nights", "objects", "shuffles", "studies", "worlds")     # units that are drawn apart
 SHOWN_UNITS = ("%", "s", "ms", "min")      # in the tables of studies, where a column's name says the others
 ALWAYS = ["op", "case", "value", "unit", "machine", "load", "commit", "numbers", "date", "command"]
 FIGURES = ["value", "least", "greatest", "low", "high", "se", "sd", "of", "peer_value", "peer_least", "peer_greatest",
@@ -36,10 +37,10 @@ what it does not. [predictions.md](predictions.md) has what is expected of a GPU
 
 Timings are ratios to a peer in the same run on the same threads: "1.9 times PyTorch" is 1.9 times as fast as PyTorch. Absolute
 times vary by a tenth from run to run, and by more beside other programs. (..) are the least and the greatest of the rounds,
-[..] is a 95 % interval, s.e. a standard error, s.d. a standard deviation, n how many were averaged. "Not told apart": the
-interval of a difference holds 0; no such interval is corrected for the number of comparisons. "from" has the commit, or the
-file of the line where nobody wrote the commit down, and the version of Spotter's results (numbers, `SPOT_NUMBERS`). A commit
-that is gone cannot be checked out. "?" was not written down.
+[..] is a 95 % interval (of k of n: Wilson's, as if the n were drawn at random), s.e. a standard error, s.d. a standard
+deviation, n how many were averaged. "Not told apart": the interval of a difference holds 0; no such interval is corrected for
+the number of comparisons. "from" has the commit, or the file of the line where nobody wrote the commit down, and the version of
+Spotter's results (numbers, `SPOT_NUMBERS`). A commit that is gone cannot be checked out. "?" was not written down.
 
 | claim | today | asked | met | machine | date | from |
 |---|---|---|---|---|---|---|"""
@@ -154,12 +155,21 @@ def is_counted(row):
     return "of" in row and row["unit"] and row["unit"] != "%"
 
 
+def wilson(k, n, z=1.96):
+    """Wilson's 95 % interval of a share k / n, as counts of n"""
+    middle, half = k + z * z / 2, z * (k * (n - k) / n + z * z / 4) ** .5
+    return [max(0, (middle + way * half) / (1 + z * z / n)) for way in (-1, 1)]
+
+
 def figure_words(row):
     """today's figure of a row"""
     if not has_figure(row):
         return "**not run**" if "not run" in row.get("note", "") else "**not measured**"
     if is_counted(row):
         own = amount(row["value"], row.get("least"), row.get("greatest")) + f" of {row['of']} {row['unit']}"
+        if row["unit"] in TRIALS and isinstance(row["value"], Figure):
+            low, high = (x / row["of"] * 100 for x in wilson(row["value"], row["of"]))
+            own += f" [{low:.{1 if low < 10 else 0}f} to {high:.{1 if high < 10 else 0}f} %]"
     else:
         own = amount(row["value"], row.get("least"), row.get("greatest"), row["unit"]) + spread(row)
         own += f", n {row['of']}" if "of" in row else ""
