@@ -69,9 +69,10 @@ def short(x, digits=4):
 # -- keep ---------------------------------------------------------------------------------------------------------------
 
 
-def seconds_of(run):
-    """(ec, method) -> seconds, its reduction included where it was not an earlier method's."""
-    took = collections.defaultdict(float)
+def logs_of(run):
+    """Of a run's logs: (ec, method) -> seconds, its reduction included where it was not an earlier method's; and the commits of
+    the programs that ran: (first EC, end, commit), the latest last."""
+    took, built = collections.defaultdict(float), []
     for path in glob.glob(os.path.join(glob.escape(run), "logs", "*.jsonl")):
         with open(path, encoding="utf-8", errors="replace") as f:
             for line in f:
@@ -81,12 +82,14 @@ def seconds_of(run):
                     continue
                 if event.get("event") in ("points", "found") and event.get("text"):
                     took[event["ec"], event["text"]] += event["seconds"]
-    return took
+                if event.get("event") == "start":
+                    built.append((event["at"], event["from"], event["to"], event["build"].split()[1][:8]))
+    return took, [start[1:] for start in sorted(built)]
 
 
-def row_of(segment, part, machine, took):
+def row_of(segment, part, machine, took, built):
     """A line of STUDY.jsonl."""
-    ec, lesson, inside = segment["ec"], segment["lesson"], segment["severity"]["inside"]
+    number, ec, lesson, inside = segment["index"], segment["ec"], segment["lesson"], segment["severity"]["inside"]
     methods = {}
     for m in segment["methods"]:
         if m["status"] != "OK":
@@ -96,11 +99,11 @@ def row_of(segment, part, machine, took):
         why = [0 if b["covered"] else [short(b[w] or 0, 3) for w in WHY] for b in m["blindspots"]]
         methods[m["name"]] = [short(m["dr"]), short(m["fdr"]), m["u"], m["components"], short(beside["spread"]),
                               short(beside["false_share"]), short(beside["dcbench_p10"]),
-                              short(took.get((segment["index"], m["name"])), 3), beside["false_alarms"], why]
+                              short(took.get((number, m["name"])), 3), beside["false_alarms"], why]
     spots = [{**b, "rows": i["rows"], "wrong": i["wrong"], "right_val": short(right)}
              for b, i, right in zip(ec["blindspots"], inside, lesson["inside"])]
-    return {"part": part, "machine": machine, "commit": segment["build"].split()[-1][:8],
-            "date": datetime.date.today().isoformat(), "numbers": segment["numbers"], "ec": segment["index"],
+    return {"part": part, "machine": machine, "commit": [commit for first, end, commit in built if first <= number < end][-1],
+            "date": datetime.date.today().isoformat(), "numbers": segment["numbers"], "ec": number,
             "config": segment["config"], "seed": segment["seed"], "learned": lesson["learned"],
             "outside": short(lesson["outside"], 5), "rollable": len(ec["rollable"].split()), "blindspots": spots,
             "methods": methods}
@@ -119,14 +122,14 @@ def keep(o):
     files = sorted(glob.glob(os.path.join(glob.escape(o.run), "segments", "*", "ec-*.json")))
     if not files:
         sys.exit(f"ecs: {o.run} has no segments/*/ec-*.json; give the folder that `spotter sweep --out` made")
-    took, added = seconds_of(o.run), 0
+    (took, built), added = logs_of(o.run), 0
     os.makedirs(o.folder, exist_ok=True)
     with open(os.path.join(o.folder, o.study + ".jsonl"), "a", encoding="utf-8") as out:
         for path in files:
             with open(path, encoding="utf-8") as f:
                 segment = json.load(f)["segment"]
             if segment["status"] == "OK" and (o.part, segment["index"]) not in have:
-                out.write(json.dumps(row_of(segment, o.part, o.machine, took), separators=(",", ":")) + "\n")
+                out.write(json.dumps(row_of(segment, o.part, o.machine, took, built), separators=(",", ":")) + "\n")
                 added += 1
     print(f"{added} of {len(files)} ECs added")
 

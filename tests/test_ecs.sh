@@ -44,6 +44,9 @@ best = [line.split("  ", 2)[2].strip() for line in open(f"{at}/best") if line.co
 assert sorted(best) == sorted(m["name"] for m in told["methods"]) and sum(w.startswith("kmeans") for w in best) == 2
 EOF
 
+"$spotter" --version | grep -q " $("$python" -c 'import json, sys; print(json.loads(sys.stdin.readline())["commit"])' \
+    <"$dir/ecs/tiny.jsonl")" || fail "the lines name another commit than that of the program"
+
 # With --strict the paper's rule decides, whatever the config says: here two of the four ECs, one of which the config drops.
 ecs lines tiny confidence --strict >"$dir/none" 2>"$dir/err" && fail "ECs that learned nothing count strictly"
 grep -q "no EC of tiny" "$dir/err" || fail "strict: $(cat "$dir/err")"
