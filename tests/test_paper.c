@@ -414,10 +414,41 @@ TEST(every_difference_is_named)
         holds(text, of[i].named);
         lacks(text, of[i].absent);
     }
-    static const char exact[] = "scene: {jpeg_quality: 75}\nmodel: {init: w.safetensors, batch: 16}\n";
-    CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), exact, strlen(exact), "config"));
-    spot_paper_run_differs(text, sizeof text, &cfg);
-    assert_string_equal(text, "");
+    static const char *const exact[] = { "scene: {jpeg_quality: 75}\nmodel: {init: w.safetensors, batch: 16}\n",
+                                         "scene: {jpeg_quality: 75}\nmodel: {init: w.safetensors, batch: 16}\n"
+                                         "metric: {profile: workshop}\n" };
+    for (int i = 0; i < LEN(exact); i++) {
+        CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), exact[i], strlen(exact[i]), "config"));
+        spot_paper_run_differs(text, sizeof text, &cfg);
+        assert_string_equal(text, "");
+    }
+}
+
+/* The workshop's paper has other numbers for PlaneSpot, and no tables of tuning. */
+TEST_WITH(the_profile_chooses_the_paper, set_up, tear_down)
+{
+    static const struct { const char *profile, *title, *planespot; } of[] = {
+        { "tmlr", "Table 2. Average DR and FDR", "0.88 (0.03)" },
+        { "workshop", "Table 1. Average DR and FDR (the workshop's paper)", "0.85 (0.03)" },
+    };
+    spot_ctx c = check_ctx(1);
+    char yaml[300], to[96], *text;
+    const char *run = to;
+    for (int i = 0; i < LEN(of); i++) {
+        snprintf(yaml, sizeof yaml, "ecs: 3\n" METHODS "metric: {profile: %s}\n", of[i].profile);
+        CHECK_OK(&c, spot_config_parse(&c, CHECK_AGAIN(&cfg), yaml, strlen(yaml), "config"));
+        snprintf(to, sizeof to, "%s/%s", root, of[i].profile);
+        fake_run(&c, to, &cfg);
+        text = table(&c, &run, 1, 2, SPOT_TABLE_TEXT);
+        holds(text, of[i].title);
+        holds(text, of[i].planespot);
+        lacks(text, of[1 - i].planespot);
+        lacks(text, "metric.profile");
+        free(text);
+        text = table(&c, &run, 1, 12, SPOT_TABLE_TEXT);
+        (i ? holds : lacks)(text, "its numbers are of profile tmlr");
+        free(text);
+    }
 }
 
 /* Spotter's robust network is not the paper's external one, nor are the features of a file or of the classifier. */
