@@ -1,5 +1,6 @@
-/* test_scvis.c - scvis: loss and gradient against PyTorch (tools/golden/scvis.py) and finite differences, the schedule's
- * constants, bits, quality, failures. ctest: threads, heavy */
+/* test_scvis.c - scvis: loss and gradient against PyTorch (tools/golden/scvis.py), the TensorFlow graph of its authors
+ * (tools/golden/scvis_authors.py) and finite differences, the schedule's constants, bits, quality, failures.
+ * ctest: threads, heavy */
 #include "check_blas.h"
 #include "checks.h"
 
@@ -34,10 +35,11 @@ static spot_scvis_batch golden_batch(int n, int d, int dim, int step)
     return (spot_scvis_batch){ n, d, dim, step, params, x, noise, keep };
 }
 
-TEST(loss_and_gradient_are_those_of_pytorch)
+TEST(loss_and_gradient_are_those_of_pytorch_and_of_the_authors_graph)
 {
     static const struct { const char *path; int n, d, dim, step, compat; } cases[] = {
-        { "golden/scvis_compat.bin", 48, 8, 2, 3, 1 }, { "golden/scvis_plain.bin", 37, 9, 3, 20, 0 },
+        { "golden/scvis_compat.bin", 48, 8, 2, 3, 1 },  { "golden/scvis_plain.bin", 37, 9, 3, 20, 0 },
+        { "golden/scvis_authors.bin", 48, 8, 2, 3, 1 },
     };
     for (int i = 0; i < LEN(cases); i++) {
         spot_scvis_batch b = golden_batch(cases[i].n, cases[i].d, cases[i].dim, cases[i].step);
