@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""bench/ecs.py keep RUN STUDY PART MACHINE | missing STUDY COUNT | best STUDY | lines STUDY REFERENCE [--strict] | leaderboard
+"""bench/ecs.py keep RUN STUDY PART MACHINE | missing STUDY COUNT | best STUDY | leaderboard |
+lines STUDY REFERENCE [--strict] [--end N]
 
 Results of a study's ECs, and what they show.
 
@@ -10,7 +11,8 @@ best    Of each method, the settings by their mean DR over the ECs that learned,
         equal ones. A method's settings are the names that begin alike ("planespot-scvis weight=0.05 ...").
 lines   Prints what stands in a page of bench/studies, as lines of bench/results/studies.jsonl. Only ECs that have blindspots
         and learned them count: by the config's rule, or with --strict by the paper's (at least 99 % right outside the
-        blindspots and at most 5 % inside each, on validation images). Of each method:
+        blindspots and at most 5 % inside each, on validation images); with --end N only those below N. Of each method that
+        all of them have:
           DR, FDR                   mean and standard error over ECs
           DR, REFERENCE minus it    mean of the paired differences, 95 % of 20,000 bootstrap samples of ECs; p by exchanging
                                     signs, corrected for the number of methods by Holm's rule
@@ -185,14 +187,18 @@ def strictly(row):
 
 
 class Study:
-    def __init__(self, folder, name, strict=False):
-        self.name, self.strict, self.rows = name, strict, read(folder, name)
+    def __init__(self, folder, name, strict=False, end=None):
+        self.name, self.rows = name, [r for r in read(folder, name) if end is None or r["ec"] < end]
+        self.how = " --strict" * strict + (f" --end {end}" if end is not None else "")
+        self.called = ", strictly learned" * strict + (f", ECs 0 to {end - 1}" if end is not None else "")
         self.learned = [r for r in self.rows if r["blindspots"] and (strictly(r) if strict else r["learned"])]
         if not self.learned:
             sys.exit(f"ecs: no EC of {name} has blindspots and learned them")
         self.none = [r for r in self.rows if r["learned"] and not r["blindspots"]]
-        self.methods = [m for m in self.learned[0]["methods"] if all(isinstance(r["methods"].get(m), list)
-                                                                     for r in self.learned)]
+        every = list(dict.fromkeys(m for r in self.learned for m in r["methods"]))
+        self.methods = [m for m in every if all(isinstance(r["methods"].get(m), list) for r in self.learned)]
+        if len(self.methods) < len(every):
+            print(f"ecs: not all ECs of {name} have {', '.join(sorted(set(every) - set(self.methods)))}", file=sys.stderr)
         self.rng = np.random.default_rng(1)
         self.draws = self.rng.integers(0, len(self.learned), (DRAWS, len(self.learned)))
         self.count = np.array([len(r["blindspots"]) for r in self.learned])
@@ -206,16 +212,16 @@ class Study:
     def about(self, reference):
         last = self.rows[-1]
         return {"machine": last["machine"], "load": None, "commit": last["commit"], "numbers": last["numbers"],
-                "date": last.get("date"), "command": f"bench/ecs.py lines {self.name} {reference}" + " --strict" * self.strict}
+                "date": last.get("date"), "command": f"bench/ecs.py lines {self.name} {reference}{self.how}"}
 
 
-def lines_of(folder, study, reference, strict):
-    s = Study(folder, study, strict)
+def lines_of(folder, study, reference, strict, end):
+    s = Study(folder, study, strict, end)
     n = len(s.learned)
     versions = sorted({r["numbers"] for r in s.rows})
     if len(versions) > 1:
         sys.exit(f"ecs: {study}.jsonl has results of numbers {versions}; they do not belong into one table")
-    name = f"{study}, strictly learned, numbers {versions[0]}" if strict else f"{study}, numbers {versions[0]}"
+    name = f"{study}{s.called}, numbers {versions[0]}"
     lines = [{"op": "ECs learned", "case": f"{name}: all", "value": n, "unit": "ECs", "of": len(s.rows)}]
     add = lambda op, m, value, **more: lines.append({"op": op, "case": f"{name}: {shown(m)}", "value": short(value, 3),
                                                           "unit": None, **more})
@@ -317,6 +323,7 @@ def main():
         one.add_argument(word)
     one = modes.add_parser("lines")
     one.add_argument("study"), one.add_argument("reference"), one.add_argument("--strict", action="store_true")
+    one.add_argument("--end", type=int)
     modes.add_parser("best").add_argument("study")
     modes.add_parser("leaderboard")
     one = modes.add_parser("missing")
@@ -331,7 +338,7 @@ def main():
     elif o.mode == "leaderboard":
         leaderboard(o.folder)
     else:
-        for line in lines_of(o.folder, o.study, o.reference, o.strict):
+        for line in lines_of(o.folder, o.study, o.reference, o.strict, o.end):
             print(json.dumps(line, ensure_ascii=False))
 
 

@@ -68,6 +68,15 @@ assert (loose["value"], strict["value"], strict["of"]) == (3, 2, 4), (loose, str
 assert strict["case"].startswith("tiny, strictly learned, numbers ") and strict["command"].endswith("--strict")
 EOF
 
+# With --end N only the first ECs count; a method that one of them lacks is named and left out.
+sed -i '4s/"kmeans clusters=8"/"ward"/' "$dir/ecs/tiny.jsonl"
+ecs lines tiny confidence --end 3 >"$dir/first" 2>"$dir/err" && [ ! -s "$dir/err" ] || fail "three ECs: $(cat "$dir/err")"
+head -n 1 "$dir/first" | grep -q '"tiny, ECs 0 to 2, numbers .*"value": 2, "unit": "ECs", "of": 3' ||
+    fail "the first three: $(head -n 1 "$dir/first")"
+grep -q '"command": "bench/ecs.py lines tiny confidence --end 3"' "$dir/first" || fail "the command"
+ecs lines tiny confidence 2>"$dir/err" | grep -c "clusters=8" >"$dir/count" && fail "a method that an EC lacks"
+grep -qx "ecs: not all ECs of tiny have kmeans clusters=8, ward" "$dir/err" || fail "left out: $(cat "$dir/err")"
+
 # The leaderboard is that of the studies which are kept.
 "$python" "$tests/../bench/ecs.py" leaderboard | diff - "$tests/../bench/leaderboard.csv" >"$dir/diff" ||
     fail "bench/leaderboard.csv is old; bench/ecs.py leaderboard >bench/leaderboard.csv: $(head -n 4 "$dir/diff")"
