@@ -218,6 +218,8 @@ class Study:
 def lines_of(folder, study, reference, strict, end):
     s = Study(folder, study, strict, end)
     n = len(s.learned)
+    if reference not in s.methods:
+        sys.exit(f"ecs: the ECs of {study} have no method {reference}; they have {', '.join(s.methods)}")
     versions = sorted({r["numbers"] for r in s.rows})
     if len(versions) > 1:
         sys.exit(f"ecs: {study}.jsonl has results of numbers {versions}; they do not belong into one table")
