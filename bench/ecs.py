@@ -65,7 +65,7 @@ FEATURES = {        # as in Figure 4: the words of a blindspot that tell of each
 
 
 def short(x, digits=4):
-    return None if x is None else float(f"{x:.{digits}g}")
+    return None if x is None else 0.0 if abs(x) < 1e-12 else float(f"{x:.{digits}g}")
 
 
 # -- keep ---------------------------------------------------------------------------------------------------------------
