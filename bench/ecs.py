@@ -51,7 +51,13 @@ SHOWN = {           # words of tables for names of methods
     "itemsets-attributes": "itemsets on the true attributes", "planespot-scvis": "PlaneSpot, scvis",
     "planespot-tsne": "PlaneSpot, t-SNE", "planespot-umap": "PlaneSpot, UMAP", "planespot-pca": "PlaneSpot, PCA",
     "george": "GEORGE", "spotlight": "Spotlight", "ward": "Ward", "kmeans": "k-means", "multiaccuracy": "Multiaccuracy",
-    "domino": "Domino on the model's features", "barlow-model": "Barlow on the model's features"}
+    "domino": "Domino on the model's features", "barlow-model": "Barlow on the model's features",
+    "domino-imagenet": "Domino on ImageNet's features", "barlow-imagenet": "Barlow on ImageNet's features",
+    "domino-icons": "Domino on features of icons", "barlow-icons": "Barlow on features of icons",
+    "spotlight-published": "Spotlight, its authors' published runs", "spotlight-paper": "Spotlight, its authors' defaults",
+    "planespot-w": "PlaneSpot", "planespot-dim": "PlaneSpot, scvis", "planespot-kmin": "PlaneSpot, scvis, 10 to 32 components",
+    "planespot-hard": "PlaneSpot, scvis, order by counted errors",
+    "planespot-released": "PlaneSpot, scvis, norm of the released code"}
 ERRORS = [0, .4, .6, .8, 1]          # limits of the error inside a blindspot, on the test's positives
 WHY = ["not_returned", "found", "merged", "impure"]
 OBJECT = "(square|circle|rectangle|text)"
