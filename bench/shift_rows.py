@@ -26,13 +26,17 @@ KEYS = ["machine", "load", "commit", "numbers", "date", "command"]
 SETS = {"all": "unfiltered", "kept": "filtered by the tiny CLIP", "oracle": "by the oracle"}
 
 
+def folder(shift):
+    return shift.replace(" ", "_")
+
+
 def slope_of(x, y):
     x = x - x.mean()
     return float(x @ y / (x @ x))
 
 
 def truth_of(run):
-    """{shift: (impact, slope)}: of accuracies of a model, means over the classes"""
+    """{shift: (impact, slope)}: of accuracies of a model, means over the classes. Shifts are named as their folders are"""
     right = collections.defaultdict(lambda: collections.defaultdict(list))
     with open(os.path.join(run, "plant", "truth.csv"), newline="") as file:
         for row in csv.DictReader(file):
@@ -47,7 +51,7 @@ def world_of(run):
     with open(os.path.join(run, "shifts.json")) as file:
         results = json.load(file)
     truth, found, lost = truth_of(run), {}, collections.Counter()
-    categories = {row["shift"]: row["category"] for row in results["sources"][0]["shifts"]}
+    categories = {folder(row["shift"]): row["category"] for row in results["sources"][0]["shifts"]}
     slopes = lambda of, category: np.mean([of[s] for s in of if categories[s] == category])
     found["slope of lighting minus background", "in truth"] = slopes({s: t[1] for s, t in truth.items()}, "lighting") - \
         slopes({s: t[1] for s, t in truth.items()}, "background")
@@ -57,13 +61,13 @@ def world_of(run):
             for row in source["shifts"]:
                 estimates = row["estimates"][key]
                 lost[case] += estimates["slope"]["value"] is None
-                for what, true in zip(("impact", "slope"), truth[row["shift"]]):
+                for what, true in zip(("impact", "slope"), truth[folder(row["shift"])]):
                     value = estimates[what]["value"]
                     if value is not None:
                         gaps[what, case].append(abs(value - true))
                         gaps[what, f"{case}: {row['category']}"].append(abs(value - true))
                 if estimates["slope"]["value"] is not None:
-                    slope[row["shift"]] = estimates["slope"]["value"]
+                    slope[folder(row["shift"])] = estimates["slope"]["value"]
             found.update({(f"mean error of the {what}", where): float(np.mean(g)) for (what, where), g in gaps.items()})
             if {"lighting", "background"} <= {categories[s] for s in slope}:
                 found["slope of lighting minus background", case] = slopes(slope, "lighting") - slopes(slope, "background")

@@ -7,13 +7,14 @@ bench=$(realpath "$tests/../bench")
 "$python" - "$dir" <<'EOF'
 import json, os, sys
 at = sys.argv[1]
-SHIFTS = [("green", "background", .2, .5), ("night", "lighting", .4, .2), ("rain", "weather", .1, 1)]
+SHIFTS = [("green", "background", .2, .5), ("at night", "lighting", .4, .2), ("rain", "weather", .1, 1)]
 for world, off in ((0, .03), (1, .07)):
     os.makedirs(f"{at}/w{world}/plant")
     base = [.6, .8, 1.]
     with open(f"{at}/w{world}/plant/truth.csv", "w") as f:       # two classes, one easier than the other
         f.write("model,shift,class,pictures,right\n")
-        for name, of in [("base", base)] + [(s, [.8 - i + k * (b - .8) for b in base]) for s, _, i, k in SHIFTS]:
+        shifted = [(s.replace(" ", "_"), [.8 - i + k * (b - .8) for b in base]) for s, _, i, k in SHIFTS]
+        for name, of in [("base", base), *shifted]:
             for m, a in enumerate(of):
                 f.write(f"m{m},{name},one,100,{round(100 * a) - 2}\nm{m},{name},two,50,{round(50 * a) + 1}\n")
     def row(name, category, impact, slope, source):
