@@ -48,6 +48,9 @@ def truth_of(run):
 
 def world_of(run):
     """{(op, case): value} of a world, and how many shifts of a source and set have no estimate"""
+    for name in ("shifts.json", "plant/truth.csv"):
+        if not os.path.exists(os.path.join(run, name)):
+            sys.exit(f"shift_rows: {run} has no {name}; give finished runs of a config with the section plant")
     with open(os.path.join(run, "shifts.json")) as file:
         results = json.load(file)
     truth, found, lost = truth_of(run), {}, collections.Counter()

@@ -33,6 +33,8 @@ rows() { "$python" "$bench/shift_rows.py" "$@" machine=E load=null commit=null n
 rows "$dir/w0" "$dir/w1" >"$dir/both" || fail "no lines of two worlds"
 rows "$dir/w0" >"$dir/one" || fail "no lines of a world"
 "$python" "$bench/shift_rows.py" "$dir/w0" machine=E >"$dir/none" 2>"$dir/err" && fail "keys are missing"
+rows "$dir/w0" "$dir" >"$dir/none" 2>"$dir/err" && fail "a run without results"
+grep -q "has no shifts.json; give finished runs" "$dir/err" || fail "no results: $(cat "$dir/err")"
 "$python" - "$bench" "$dir" <<'EOF' || fail "other lines than the worlds have"
 import json, sys
 sys.path.insert(0, sys.argv[1])
