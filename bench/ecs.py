@@ -28,9 +28,10 @@ leaderboard  Prints bench/leaderboard.csv: every method of every study over the 
 
 A line of STUDY.jsonl has part, machine, commit, date, numbers, ec, config and seed, learned, outside (accuracy outside the
 blindspots), rollable (how many attributes vary), blindspots (each with specificity, is, rows and wrong rows of the test, and
-right_val, the accuracy in it on validation images), and methods: name -> [DR, FDR, u, components, slices a blindspot, share of
-false slices, precision at 10, seconds, slices returned where no blindspot is, why]. What is not defined is null; why has, for
-each blindspot, 0 where it was found, else the four shares of Table 13: not returned, found, merged, impure."""
+right_val, the accuracy in it on the images that decide on "learned": of validation, on pictures the test's), and methods: name
+-> [DR, FDR, u, components, slices a blindspot, share of false slices, precision at 10, seconds, slices returned where no
+blindspot is, why]. What is not defined is null; why has, for each blindspot, 0 where it was found, else the four shares of
+Table 13: not returned, found, merged, impure."""
 import argparse
 import collections
 import csv
@@ -79,7 +80,7 @@ def short(x, digits=4):
 
 def logs_of(run):
     """Of a run's logs: (ec, method) -> seconds, its reduction included where it was not an earlier method's; and the commits of
-    the programs that ran: (first EC, end, commit), the latest last."""
+    the programs that ran: (first EC, end, commit), the latest first."""
     took, built = collections.defaultdict(float), []
     for path in glob.glob(os.path.join(glob.escape(run), "logs", "*.jsonl")):
         with open(path, encoding="utf-8", errors="replace") as f:
@@ -92,7 +93,7 @@ def logs_of(run):
                     took[event["ec"], event["text"]] += event["seconds"]
                 if event.get("event") == "start":
                     built.append((event["at"], event["from"], event["to"], event["build"].split()[1][:8]))
-    return took, [start[1:] for start in sorted(built)]
+    return took, [start[1:] for start in sorted(built, reverse=True)]
 
 
 def row_of(segment, part, machine, took, built):
@@ -110,11 +111,11 @@ def row_of(segment, part, machine, took, built):
                               short(took.get((number, m["name"])), 3), beside["false_alarms"], why]
     spots = [{**b, "rows": i["rows"], "wrong": i["wrong"], "right_val": short(right)}
              for b, i, right in zip(ec["blindspots"], inside, lesson["inside"])]
-    return {"part": part, "machine": machine, "commit": [commit for first, end, commit in built if first <= number < end][-1],
-            "date": datetime.date.today().isoformat(), "numbers": segment["numbers"], "ec": number,
-            "config": segment["config"], "seed": segment["seed"], "learned": lesson["learned"],
-            "outside": short(lesson["outside"], 5), "rollable": len(ec["rollable"].split()), "blindspots": spots,
-            "methods": methods}
+    commit = next((commit for first, end, commit in built if first <= number < end), None)      # no log, no commit
+    return {"part": part, "machine": machine, "commit": commit, "date": datetime.date.today().isoformat(),
+            "numbers": segment["numbers"], "ec": number, "config": segment["config"], "seed": segment["seed"],
+            "learned": lesson["learned"], "outside": short(lesson["outside"], 5),
+            "rollable": len(ec["rollable"].split()), "blindspots": spots, "methods": methods}
 
 
 def read(folder, study):

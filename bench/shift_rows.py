@@ -21,6 +21,7 @@ import sys
 import numpy as np
 
 from assessors import interval
+from ecs import slope
 
 KEYS = ["machine", "load", "commit", "numbers", "date", "command"]
 SETS = {"all": "unfiltered", "kept": "filtered by the tiny CLIP", "oracle": "by the oracle"}
@@ -28,11 +29,6 @@ SETS = {"all": "unfiltered", "kept": "filtered by the tiny CLIP", "oracle": "by 
 
 def folder(shift):
     return shift.replace(" ", "_")
-
-
-def slope_of(x, y):
-    x = x - x.mean()
-    return float(x @ y / (x @ x))
 
 
 def truth_of(run):
@@ -43,7 +39,7 @@ def truth_of(run):
             right[row["shift"]][row["model"]].append(int(row["right"]) / int(row["pictures"]))
     accuracy = {shift: np.array([np.mean(classes) for classes in models.values()]) for shift, models in right.items()}
     base = accuracy.pop("base")
-    return {shift: (float((base - a).mean()), slope_of(base, a)) for shift, a in accuracy.items()}
+    return {shift: (float((base - a).mean()), slope(base, a)) for shift, a in accuracy.items()}
 
 
 def world_of(run):
@@ -56,11 +52,11 @@ def world_of(run):
     truth, found, lost = truth_of(run), {}, collections.Counter()
     categories = {folder(row["shift"]): row["category"] for row in results["sources"][0]["shifts"]}
     slopes = lambda of, category: np.mean([of[s] for s in of if categories[s] == category])
-    found["slope of lighting minus background", "in truth"] = slopes({s: t[1] for s, t in truth.items()}, "lighting") - \
-        slopes({s: t[1] for s, t in truth.items()}, "background")
+    difference = lambda of: slopes(of, "lighting") - slopes(of, "background")
+    found["slope of lighting minus background", "in truth"] = difference({s: t[1] for s, t in truth.items()})
     for source in results["sources"]:
         for key, words in SETS.items():
-            case, gaps, slope = f"{source['source']}, {words}", collections.defaultdict(list), {}
+            case, gaps, told = f"{source['source']}, {words}", collections.defaultdict(list), {}
             for row in source["shifts"]:
                 estimates = row["estimates"][key]
                 lost[case] += estimates["slope"]["value"] is None
@@ -70,10 +66,10 @@ def world_of(run):
                         gaps[what, case].append(abs(value - true))
                         gaps[what, f"{case}: {row['category']}"].append(abs(value - true))
                 if estimates["slope"]["value"] is not None:
-                    slope[folder(row["shift"])] = estimates["slope"]["value"]
+                    told[folder(row["shift"])] = estimates["slope"]["value"]
             found.update({(f"mean error of the {what}", where): float(np.mean(g)) for (what, where), g in gaps.items()})
-            if {"lighting", "background"} <= {categories[s] for s in slope}:
-                found["slope of lighting minus background", case] = slopes(slope, "lighting") - slopes(slope, "background")
+            if {"lighting", "background"} <= {categories[s] for s in told}:
+                found["slope of lighting minus background", case] = difference(told)
         if source["source"] == "confounded":
             named = [gap["class"].replace("_", " ") for gap in source["gaps"] if gap["verdict"] == "confounded"]
             planted = [c for c in named if c.startswith("pair of striped")]        # as include/spotter/plant.h chooses four

@@ -6,7 +6,6 @@ builds the authors' graph from a clone of theirs, at the weights, input, noise a
 writes the loss (f64) and every third entry of its gradient (f32), in the order of kernels/map/scvis.h. Their code is of
 TensorFlow 1: a module stands for `tensorflow` that has compat.v1's names, and of tf.contrib the one initializer and the one
 distribution that they use (tensorflow-probability's). Needs tensorflow-cpu 2.21, tensorflow-probability 0.25, tf-keras."""
-import math
 import os
 import sys
 import types
@@ -80,7 +79,8 @@ def main():
     with open(os.path.join(here, "scvis_authors.bin"), "wb") as f:
         np.array([told], np.float64).tofile(f)
         flat[::3].tofile(f)
-    ours = open(os.path.join(here, "scvis_compat.bin"), "rb").read()
+    with open(os.path.join(here, "scvis_compat.bin"), "rb") as f:
+        ours = f.read()
     value, other = np.frombuffer(ours[:8], "<f8")[0], np.frombuffer(ours[8:], "<f4")
     print(f"loss {told:.7g}, scvis.py {value:.7g}; gradients differ by at most {np.abs(flat[::3] - other).max():.3g} of "
           f"{np.abs(other).max():.3g}")

@@ -306,11 +306,11 @@ static void set_pictures(spot_config *papers, const spot_config *cfg)
     papers->metric.lambda_r = 0.3;
 }
 
-/* Not counted as differences: lanes, which change no result; on rendered images the profile, which is that of one of two papers
- * (spot_paper_overall); a file of initial weights, which is taken for ImageNet's; the
- * encoder, whose rows tell whether it is the paper's. The paper has no batch, no learning rate and no epochs: these are of the
- * released demonstration, as is the JPEG of its pictures. It names no precision. PyTorch convolves in TF32 on GPUs that have it
- * unless it is told otherwise, and in fp32 elsewhere: so neither of the two differs. */
+/* Not counted as differences: lanes, which change no result; on rendered images the profile, which is that of one of two
+ * papers (spot_paper_overall); a file of initial weights, which is taken for ImageNet's; the encoder, whose rows tell whether
+ * it is the paper's. The paper has no batch, no learning rate and no epochs: these are of the released demonstration, as is
+ * the JPEG of its pictures. It names no precision. PyTorch convolves in TF32 on GPUs that have it unless it is told otherwise,
+ * and in fp32 elsewhere: so neither of the two differs. */
 void spot_paper_run_differs(char *text, size_t size, const spot_config *cfg)
 {
     spot_config own = spot_config_defaults(), *papers = &own;

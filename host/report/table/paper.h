@@ -37,9 +37,9 @@ typedef struct {
 const spot_paper_table *spot_paper_find(int number);
 #define SPOT_PAPER_TABLES "2, 7, 9 to 13 and 16 (rendered images), 3, 4, 8 and 14 (COCO), 15 (OpenImages) and B (appendix B)"
 
-/* The table of the averages over all ECs of the run's experiment: 2, 4 or 15, or Table 1 of the workshop's paper (Plumb et al.,
- * 2022), which has other numbers for PlaneSpot, where metric.profile is workshop. NULL for a pool of pictures that the paper does
- * not average. */
+/* The table of the averages over all ECs of the run's experiment: 2, 4 or 15, or Table 1 of the workshop's paper (Plumb et
+ * al., 2022), which has other numbers for PlaneSpot, where metric.profile is workshop. NULL for a pool of pictures that the
+ * paper does not average. */
 const spot_paper_table *spot_paper_overall(const spot_config *cfg);
 
 /* Whether a run may stand in a table of an experiment. SPOT_USAGE names the tables and figures that it may stand in; `table` is
