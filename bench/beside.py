@@ -12,11 +12,12 @@ The same command continues a run that was stopped. Its figures are in bench/stud
 import json
 import os
 import re
-import struct
 import subprocess
 import sys
 
 import numpy
+
+import tensors
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NEVER_LEARNED = "none|rare|left_out|conflicting"
@@ -24,23 +25,6 @@ SEED, ECS = 3511, 96
 METHODS = ["method: joinspot", "method: planespot, reduce: tsne", "method: planespot, reduce: pca", "method: spotlight",
            "method: domino, representation: model", "method: barlow, representation: model", "method: george",
            "method: multiaccuracy", "method: ward", "method: kmeans", "method: mistakes"]
-
-
-def read(path):
-    with open(path, "rb") as f:
-        head = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))
-        data = f.read()
-    return {k: numpy.frombuffer(data[v["data_offsets"][0]:v["data_offsets"][1]], {"F32": "<f4", "I64": "<i8"}[v["dtype"]])
-            .reshape(v["shape"]) for k, v in head.items() if k in ("feature", "image")}
-
-
-def write(path, embedding):
-    embedding = numpy.ascontiguousarray(embedding, "<f4")
-    head = json.dumps({"embedding": {"dtype": "F32", "shape": embedding.shape, "data_offsets": [0, embedding.nbytes]}})
-    head += " " * (-len(head) % 8)
-    with open(path + ".part", "wb") as f:
-        f.write(struct.pack("<Q", len(head)) + head.encode() + embedding.tobytes())
-    os.replace(path + ".part", path)
 
 
 def config(path, methods):
@@ -61,10 +45,11 @@ def joined(spotter, folder, ec):
         path = f"{folder}/view-{source}.safetensors"
         subprocess.run([spotter, "view", f"{folder}/run", "--ec", str(ec), "--representation", source, "--out", path],
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        blocks.append(read(path))
+        blocks.append(tensors.read(path, "feature", "image"))
         os.remove(path)
-    assert (blocks[0]["image"] == blocks[1]["image"]).all()
-    return numpy.hstack([b["feature"] / numpy.sqrt(b["feature"].astype("f8").var(0).sum()) for b in blocks])
+    features, images = zip(*blocks)
+    assert (images[0] == images[1]).all()
+    return numpy.hstack([f / numpy.sqrt(f.astype("f8").var(0).sum()) for f in features]).astype("<f4")
 
 
 def print_differences(spotter, run):
@@ -98,7 +83,7 @@ def main():
     if not os.path.exists(f"{folder}/joined/done"):
         subprocess.run(sweep + [first], check=True)
         for ec in range(ECS):
-            write(f"{folder}/joined/ec-{ec:06d}.safetensors", joined(spotter, folder, ec))
+            tensors.write(f"{folder}/joined/ec-{ec:06d}.safetensors", embedding=joined(spotter, folder, ec))
         open(f"{folder}/joined/done", "w").close()
     subprocess.run(sweep + [second], check=True)
     subprocess.run([spotter, "tables", f"{folder}/run"], check=True)

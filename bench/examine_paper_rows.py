@@ -22,6 +22,8 @@ import sys
 
 import numpy as np
 
+import tensors
+
 KEYS = ["machine", "load", "commit", "numbers", "date", "command"]
 PAPER = {("AlexNet", "rl"): {0: "0.640", 100: "0.659", 300: "0.189", 500: "0.023"},
          ("AlexNet", "bo-2019"): {0: "0.601", 100: "0.436", 300: "0.300", 500: "0.254"},
@@ -103,20 +105,11 @@ class Run:
                 unit = ((model * len(self.examiners) + examiner) * self.seeds + seed) * self.places + place
                 path = os.path.join(self.folder, "searches", f"{unit // 1000:03d}", f"unit-{unit:06d}.safetensors")
                 if not np.isnan(self.p[model, examiner][place, seed, 0]) and os.path.exists(path):
-                    degrees = 180 * tensor(path, "at")[max(end - LAST, 0):end, self.factors.index(ELEVATION)] - 90
+                    at, = tensors.read(path, "at")
+                    degrees = 180 * at[max(end - LAST, 0):end, self.factors.index(ELEVATION)] - 90
                     if len(degrees):
                         share[place, seed] = (degrees > STEEP).mean(), (degrees < -STEEP).mean()
         return share.mean(1)
-
-
-def tensor(path, name):
-    """a tensor of numbers of a .safetensors file"""
-    with open(path, "rb") as file:
-        head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-        body = file.read()
-    first, end = head[name]["data_offsets"]
-    kind = {"F64": "<f8", "F32": "<f4", "I32": "<i4"}[head[name]["dtype"]]
-    return np.frombuffer(body[first:end], kind).reshape(head[name]["shape"])
 
 
 # ---- numbers ----

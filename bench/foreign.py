@@ -8,10 +8,8 @@ WEIGHTS is
                  are read with weights_only, and their names matched to timm's by order and shape (Python: the peers')
   a .safetensors a ResNet of `tools/icons base`, by `spotter embed`
 ECs whose file is there are left out, so that the same command continues."""
-import json
 import os
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -19,7 +17,7 @@ import tempfile
 import numpy as np
 from PIL import Image
 
-from beside import write
+import tensors
 
 PIXELS, BATCH = 224, 32
 
@@ -55,9 +53,7 @@ def resnet(spotter, weights):
         out = os.path.join(folder, "e.safetensors")
         subprocess.run([spotter, "embed", "--model", weights, "--images", folder, "--crop", "64", "--out", out],
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        with open(out, "rb") as f:
-            head = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))["embeddings"]
-            rows = np.frombuffer(f.read(), "<f4", np.prod(head["shape"]), head["data_offsets"][0]).reshape(head["shape"])
+        rows, = tensors.read(out, "embeddings")
         assert sorted(files) == files and len(rows) == len(files)          # the order in which embed lists a folder
         return rows
     return features
@@ -82,7 +78,8 @@ def main():
             if done.returncode:
                 print(f"EC {ec}: {done.stderr.strip()}", file=sys.stderr)
                 break
-            write(path, features(sorted(os.path.join(pictures, f) for f in os.listdir(pictures) if f.endswith(".png"))))
+            files = sorted(os.path.join(pictures, f) for f in os.listdir(pictures) if f.endswith(".png"))
+            tensors.write(path, embedding=features(files).astype("<f4"))
         finally:
             shutil.rmtree(folder)
         print(path, flush=True)

@@ -23,7 +23,7 @@ import tarfile
 
 import numpy as np
 
-from examine_paper_rows import tensor
+import tensors
 from world_runs import NUMBERS, World
 
 MIXED = slice(3, 5)                 # columns of the responses' tensor "derived": mixed-same, mixed-rand
@@ -37,24 +37,13 @@ def read(path):
 
 # ---- packing ----
 
-def safetensors(tensors):
-    """the bytes of a .safetensors file"""
-    head, end = {}, 0
-    for name, x in tensors.items():
-        head[name] = {"dtype": {"f": "F32", "i": "I32"}[x.dtype.kind], "shape": x.shape, "data_offsets": [end, end + x.nbytes]}
-        end += x.nbytes
-    head = json.dumps(head).encode()
-    head += b" " * (-len(head) % 8)
-    return len(head).to_bytes(8, "little") + head + b"".join(x.tobytes() for x in tensors.values())
-
-
 def short_responses(path):
-    answer, derived, signal = [tensor(path, name).copy() for name in ("answer", "derived", "signal")]
+    answer, derived, signal = [x.copy() for x in tensors.read(path, "answer", "derived", "signal")]
     mixed = derived[:, MIXED].copy()
     derived[:], answer[:], signal[:] = -2, 0, 0
     derived[:, MIXED] = mixed
-    return safetensors({"answer": answer, "derived": derived, "matrix": np.zeros((len(signal), 2, 2), "<f4"),
-                        "own": np.zeros((len(answer), 0), "<i4"), "signal": signal, "weight": np.zeros((2, 2), "<f4")})
+    return tensors.packed(answer=answer, derived=derived, matrix=np.zeros((len(signal), 2, 2), "<f4"),
+                          own=np.zeros((len(answer), 0), "<i4"), signal=signal, weight=np.zeros((2, 2), "<f4"))
 
 
 def features_of(segments):
@@ -94,7 +83,8 @@ def members_of(world, looks, asked):
         return found
     found["matrices.planes"] = np.ascontiguousarray(looks.matrices.T, "<f4").view(np.uint8).reshape(-1, 4).T.tobytes()
     if looks.config["suite"]["choice"] == "random" and float(looks.config["suite"]["realness"]) == 0:
-        found[suite] = safetensors({"distance": tensor(os.path.join(folder, suite), "distance").astype("<f4")})
+        distance, = tensors.read(os.path.join(folder, suite), "distance")
+        found[suite] = tensors.packed(distance=distance.astype("<f4"))
     return found
 
 

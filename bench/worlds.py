@@ -37,7 +37,6 @@ worlds, low and high are Student's 95 % over worlds (worlds - 1 degrees of freed
 have the same recipes and splits, so that no interval covers the choice of these, and shares of planted labels are the same in
 each; training sets of `across` overlap.
 """
-import json
 import os
 import sys
 import tempfile
@@ -45,8 +44,8 @@ import tempfile
 import numpy as np
 
 import assessors
+import tensors
 from assessors import LABELS, boost, cuts, f1, forest, frequent, interval, kappa
-from examine_paper_rows import tensor
 from philox import Philox
 from world_files import keep, unpacked
 from world_runs import ALONE, KEYS, TRUTHS, Lines, Looks, read_worlds, spotter_verdict, variants_of
@@ -306,7 +305,8 @@ def print_realness(folder):
     for path in [folder] + variants_of(folder):
         looks = Looks(path)
         if looks.config["suite"]["choice"] == "random" and float(looks.config["suite"]["realness"]) == 0:
-            real.append(1 - tensor(os.path.join(path, "suites", looks.suite["key"] + ".safetensors"), "distance"))
+            distance, = tensors.read(os.path.join(path, "suites", looks.suite["key"] + ".safetensors"), "distance")
+            real.append(1 - distance)
     print(f"{np.median(real):.2f}, of {np.size(real)} blends in {len(real)} suites")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image
 
 from backgrounds_world import CLASSES, answer
-from background_pages import tensors
+from tensor_files import read as tensors
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
 from philox import Philox  # noqa: E402
 

@@ -3,31 +3,15 @@
 see of runs of backgrounds, for tests/test_background_pages.sh. figures: the numbers of Figures 9 to 12 against the runs' files,
 by plain Python. look: the page of several models in a headless Chromium, against background.json and the files of the run;
 alone: that of one model without embeddings; none: that of a run whose pictures are gone."""
-import array
 import json
 import re
 import sys
 
 from browser import Browser, check, fixed, labels, opened, parts, pick, press, seen, shows, text, texts
 from shift_pages import near, rows
+from tensor_files import read as tensors
 
 NAMES = ("confidence", "top", "greatest", "mean")
-
-
-def tensors(path):
-    """name -> (shape, numbers) of a safetensors file"""
-    with open(path, "rb") as f:
-        raw = f.read()
-    size = int.from_bytes(raw[:8], "little")
-    head, out = json.loads(raw[8:8 + size]), {}
-    for name, t in head.items():
-        if name == "__metadata__":
-            continue
-        a, b = t["data_offsets"]
-        v = array.array({"F32": "f", "I32": "i", "U8": "B"}[t["dtype"]])
-        v.frombytes(raw[8 + size + a:8 + size + b])
-        out[name] = (t["shape"], v)
-    return out
 
 
 def read(run):

@@ -91,7 +91,7 @@ def config(root, name, models, **settings):
 
 def answer(rgb, rho):
     x = rgb.astype(np.float32)
-    n, s = len(x), x.shape[1]
+    s = x.shape[1]
     a, b, c = s * 2 // 5, s * 3 // 5, max(1, s // 8)
     middle = x[:, a:b, a:b].mean((1, 2))
     corners = np.concatenate([x[:, :c, :c], x[:, :c, -c:], x[:, -c:, :c], x[:, -c:, -c:]], 1).mean((1, 2))

@@ -4,6 +4,8 @@ import sys
 
 import numpy as np
 
+import tensor_files
+
 LAST = 50
 
 
@@ -18,16 +20,6 @@ def mean_of(run, model, examiner):
     return s["mean_of_random_renders"], s["curve"][-1]["mean"]["value"]
 
 
-def tensors(path):
-    with open(path, "rb") as f:
-        data = f.read()
-    size = int.from_bytes(data[:8], "little")
-    head = json.loads(data[8:8 + size])
-    kinds = {"F64": "<f8", "F32": "<f4"}
-    return {k: np.frombuffer(data[8 + size + v["data_offsets"][0]:8 + size + v["data_offsets"][1]], kinds[v["dtype"]])
-            .reshape(v["shape"]) for k, v in head.items() if k != "__metadata__" and v["dtype"] in kinds}
-
-
 def tails(run):
     """{(object, seed): the last renders as rows of features, columns by the factors' names}"""
     d = summaries(run)
@@ -36,7 +28,8 @@ def tails(run):
     out = {}
     for u in d["searches"]:
         file = "%s/%s/searches/%03d/unit-%06d.safetensors" % (sys.argv[1], run, u["unit"] // 1000, u["unit"])
-        at = tensors(file)["at"][-LAST:]
+        shape, at = tensor_files.read(file)["at"]
+        at = np.reshape(at, shape)[-LAST:]
         columns = []
         for k in sorted(range(len(names)), key=lambda k: names[k]):
             x = at[:, k]

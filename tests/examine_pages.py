@@ -3,7 +3,6 @@
 people see of runs of `spotter examine`, for tests/test_examine_pages.sh. tables, figures, order: the numbers against the runs'
 files, by plain Python. look: the page in a headless Chromium against examine.json and failures.json; bare: that of a run
 without maps; strength: of one that looks for the highest p."""
-import array
 import json
 import math
 import re
@@ -11,6 +10,7 @@ import sys
 
 from browser import Browser, check, fixed, labels, opened, parts, pick, press, quiet, seen, text, texts
 from shift_pages import near, rows
+from tensor_files import read as tensors
 
 ORDER = ("sun_x", "sun_y", "sun_z", "lamp_energy", "sun_energy", "lamp_distance", "lamp_azimuth", "lamp_elevation",
          "camera_distance", "camera_azimuth", "camera_elevation", "camera_roll")
@@ -20,19 +20,6 @@ TURNS = ("sun_x", "sun_y", "sun_z", "lamp_azimuth", "camera_roll")
 def read(run, name="examine.json"):
     with open(f"{run}/{name}") as f:
         return json.load(f)
-
-
-def tensors(path):
-    with open(path, "rb") as f:
-        raw = f.read()
-    size, out = int.from_bytes(raw[:8], "little"), {}
-    for name, t in json.loads(raw[8:8 + size]).items():
-        if name != "__metadata__":
-            a, b = t["data_offsets"]
-            v = array.array({"F64": "d", "F32": "f", "I32": "i", "U8": "B"}[t["dtype"]])
-            v.frombytes(raw[8 + size + a:8 + size + b])
-            out[name] = (t["shape"], v)
-    return out
 
 
 def history(run, unit):

@@ -1,28 +1,21 @@
 """network_models.py FOLDER: for each line NAME of stdin a ResNet as its user has it, with random weights and random running
 statistics: NAME.pt, the module as torch.save writes it, and NAME.safetensors, its tensors with that user's names and types.
 NAME: a row of `cases`. It is said again when its files are there. PyTorch takes longer to start than to write a network."""
-import json
 import sys
 
 import torch
 from torchvision.models import resnet
 from torchvision.models.resnet import BasicBlock, Bottleneck, ResNet
 
+import tensor_files
+
 KINDS = {torch.float32: "F32", torch.float64: "F64", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64"}
 
 
 def save(path, state):
     """As the safetensors package would."""
-    header, blobs, at = {}, [], 0
-    for name, value in state.items():
-        raw = value.contiguous().view(torch.int16) if value.dtype == torch.bfloat16 else value.contiguous()
-        blob = raw.numpy().tobytes()
-        header[name] = {"dtype": KINDS[value.dtype], "shape": list(value.shape), "data_offsets": [at, at + len(blob)]}
-        blobs.append(blob)
-        at += len(blob)
-    text = json.dumps(header).encode()
-    with open(path, "wb") as out:
-        out.write(len(text).to_bytes(8, "little") + text + b"".join(blobs))
+    raw = {k: v.contiguous().view(torch.int16) if v.dtype == torch.bfloat16 else v.contiguous() for k, v in state.items()}
+    tensor_files.write(path, {k: (KINDS[v.dtype], v.shape, raw[k].numpy().tobytes()) for k, v in state.items()})
 
 
 def unsettle(net):

@@ -1,31 +1,17 @@
 """predictor_models.py FOLDER: networks whose running statistics and weights are none of the defaults, as PyTorch and as Spotter
 keep them: narrow.pt and alexnet.pt, modules of width 16, wide.pt and deep.pt, the state dicts of torchvision's ResNet-18 and
 ResNet-34; each as .safetensors."""
-import json
 import sys
 
-import numpy as np
 import torch
 import torchvision
+
+from network_models import save
 
 sys.path.insert(0, "../tools/golden")
 FOLDER, sys.argv = sys.argv[1], sys.argv[:1] + ["16", "64", "8", "5", "1", "1"]
 import alexnet  # noqa: E402  (they read their sizes from the command line)
 import resnet18  # noqa: E402
-
-
-def save(path, state):
-    """As the safetensors package would."""
-    header, blobs, at = {}, [], 0
-    for name, value in state.items():
-        blob = np.ascontiguousarray(value.numpy()).tobytes()
-        kind = "I64" if value.dtype == torch.int64 else "F32"
-        header[name] = {"dtype": kind, "shape": list(value.shape), "data_offsets": [at, at + len(blob)]}
-        blobs.append(blob)
-        at += len(blob)
-    text = json.dumps(header).encode()
-    with open(path, "wb") as out:
-        out.write(len(text).to_bytes(8, "little") + text + b"".join(blobs))
 
 
 def unsettle(net, rate=0.05):

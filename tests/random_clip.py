@@ -12,6 +12,8 @@ import zlib
 
 import numpy as np
 
+import tensor_files
+
 WIDTH, DIM, SIDE, PATCH, CONTEXT, MERGES = 16, 8, 16, 4, 12, ["c a", "ca t</w>", "d o"]
 rng = np.random.default_rng(1)
 
@@ -72,16 +74,8 @@ def resnet(outputs):
     return t
 
 
-def save_tensors(path, tensors):
-    header, data = {}, b""
-    for name, v in tensors.items():
-        raw = np.asarray(v, "<f4").tobytes()
-        header[name] = {"dtype": "F32", "shape": list(np.shape(v)), "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    with open(path, "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text + data)
+def save(path, tensors):
+    tensor_files.write(path, {name: ("F32", np.shape(v), np.asarray(v, "<f4").tobytes()) for name, v in tensors.items()})
 
 
 def save_png(path, rgb):
@@ -98,13 +92,13 @@ def save_png(path, rgb):
 
 def main(root):
     os.makedirs(root + "/clip")
-    save_tensors(root + "/clip/model.safetensors", clip())
+    save(root + "/clip/model.safetensors", clip())
     with open(root + "/clip/config.json", "w") as f:
         json.dump({"model_type": "clip", "text_config": {"num_attention_heads": 2, "eos_token_id": 2},
                    "vision_config": {"num_attention_heads": 2}}, f)
     with open(root + "/clip/merges.txt", "w") as f:
         f.write("#version: 0.2\n" + "\n".join(MERGES) + "\n")
-    save_tensors(root + "/resnet.safetensors", resnet(2))
+    save(root + "/resnet.safetensors", resnet(2))
     names = ["cat/1.png", "cat/2.png", "dog/1.png", "dog/b.png", "dog/more/1.png", "top.png"]
     for name in names:
         save_png(f"{root}/photos/{name}", rng.integers(0, 256, (rng.integers(10, 60), rng.integers(10, 60), 3), "uint8"))

@@ -18,6 +18,8 @@ import sys
 import zipfile
 import zlib
 
+import tensor_files
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 CLASSES = ["a_cat", "dog", "fox", "owl"]
 SHIFTS = [("in the snow", "background", -1, False), ("blue", "attribute", 0.9999, False), ("pencil sketch", "style", -1, True),
@@ -66,14 +68,8 @@ def clip(folder, seed):
     add("visual_projection.weight", dim, width)
     tensors["logit_scale"] = ((), [2.0])
     os.makedirs(folder, exist_ok=True)
-    header, data = {}, b""
-    for name, (shape, values) in tensors.items():
-        raw = struct.pack(f"<{len(values)}f", *values)
-        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    with open(f"{folder}/model.safetensors", "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text + data)
+    tensor_files.write(f"{folder}/model.safetensors", {name: ("F32", shape, struct.pack(f"<{len(values)}f", *values))
+                                                       for name, (shape, values) in tensors.items()})
     tower = {"hidden_size": width, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 32,
              "hidden_act": "quick_gelu", "layer_norm_eps": 1e-5}
     with open(f"{folder}/config.json", "w") as f:
@@ -167,20 +163,6 @@ def mask(at, run):
 
 # ---- the same in plain Python ----
 
-def tensors(path):
-    with open(path, "rb") as f:
-        n, = struct.unpack("<Q", f.read(8))
-        header, data = json.loads(f.read(n)), f.read()
-    kinds = {"F32": "f", "I32": "i", "U8": "B"}
-    found = {}
-    for name, t in header.items():
-        if name != "__metadata__":
-            raw = data[slice(*t["data_offsets"])]
-            kind = kinds[t["dtype"]]
-            found[name] = struct.unpack(f"<{len(raw) // struct.calcsize(kind)}{kind}", raw)
-    return found
-
-
 def percentile(values, q):
     v = sorted(values)
     at = q / 100 * (len(v) - 1)
@@ -195,7 +177,7 @@ def near(a, b, what, tolerance=1e-9):
 
 
 def unit(run, number):
-    t = tensors(f"{run}/similarities/000/shift-{number:06}.safetensors")
+    t = {k: v for k, (_, v) in tensor_files.read(f"{run}/similarities/000/shift-{number:06}.safetensors").items()}
     paths = bytes(t["path"]).decode().split("\0")[:-1]
     columns = len(t["similarity"]) // len(paths)
     return paths, [t["similarity"][i * columns:(i + 1) * columns] for i in range(len(paths))], t

@@ -11,6 +11,8 @@ import types
 
 import numpy as np
 
+import tensor_files
+
 VARIANT, BORDERLINE = (5, 5, 6, 6), 1      # of 8 models of each learned label, in each world; the others are invariant
 SUITES = [("", "ontology", 0, 1), ("seed2", "ontology", 0, 2), ("random", "random", 0, 1), ("random_seed2", "random", 0, 2),
           ("real", "ontology", .4, 1), ("real_seed2", "ontology", .4, 2)]
@@ -30,13 +32,7 @@ def config(world, choice, realness, seed, names):
 
 
 def write_tensors(path, **tensors):
-    head, end = {}, 0
-    for name, x in tensors.items():
-        head[name] = {"dtype": "F32" if x.dtype.kind == "f" else "I32", "shape": x.shape, "data_offsets": [end, end + x.nbytes]}
-        end += x.nbytes
-    head = json.dumps(head).encode()
-    with open(path, "wb") as file:
-        file.write(len(head).to_bytes(8, "little") + head + b"".join(x.tobytes() for x in tensors.values()))
+    tensor_files.write(path, {name: ("F32" if x.dtype.kind == "f" else "I32", x.shape, x.tobytes()) for name, x in tensors.items()})
 
 
 def write_unit(folder, unit, name, features):
