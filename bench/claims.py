@@ -25,6 +25,8 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.neural_network import MLPClassifier
 
+import tensors
+
 METHODS = "ward,kmeans,planespot-pca,planespot-tsne,spotlight,domino,barlow,george,multiaccuracy,mistakes,joinspot"
 
 
@@ -94,20 +96,6 @@ def planted(program, times, methods="joinspot,ward"):
     print(f"{methods}: {confirmed} of {times} worlds have a confirmed slice; {tests / times:.0f} tests each")
 
 
-def read_view(path, names=("feature", "label", "confidence")):
-    """Arrays of a view that `spotter view` wrote: features, labels and confidences."""
-    with open(path, "rb") as f:
-        all_bytes = f.read()
-    size = int.from_bytes(all_bytes[:8], "little")
-    about = json.loads(all_bytes[8:8 + size])
-    parts = []
-    for name in names:
-        first, end = about[name]["data_offsets"]
-        kind = {"F32": "<f4", "I32": "<i4", "U32": "<u4", "U8": "u1", "I64": "<i8"}[about[name]["dtype"]]
-        parts.append(np.frombuffer(all_bytes[8 + size + first:8 + size + end], kind).reshape(about[name]["shape"]))
-    return parts
-
-
 def judge_on_new(program, folder, seen, new, seed):
     """The confirmed slices of `seen`, each with its excess on `new`."""
     found = discover(program, folder, seen, seed)
@@ -129,7 +117,7 @@ def third(program, times, run="third", ecs=12, rows=500):
             views = []
             for split in ("test", "val"):
                 spotter(program, folder, "view", os.path.abspath(run), "--ec", str(ec), "--split", split, "--out", split)
-                views.append(read_view(os.path.join(folder, split)))
+                views.append(tensors.read(os.path.join(folder, split), "feature", "label", "confidence"))
             for t in range(times):
                 some = np.random.default_rng(1000 * ec + t).permutation(len(views[0][0]))[:rows]
                 for proof, n, excess in judge_on_new(program, folder, [a[some] for a in views[0]], views[1], t):
@@ -157,7 +145,7 @@ def truth(program, ecs, run):
     for ec in range(ecs):
         with tempfile.TemporaryDirectory() as folder:
             spotter(program, folder, "view", os.path.abspath(run), "--ec", str(ec), "--out", "test")
-            *arrays, bits = read_view(os.path.join(folder, "test"), ("feature", "label", "confidence", "blindspots"))
+            *arrays, bits = tensors.read(os.path.join(folder, "test"), "feature", "label", "confidence", "blindspots")
             spots = [set(np.flatnonzero(bits >> m & 1)) for m in range(32) if (bits >> m & 1).any()]
             for method in METHODS.split(","):
                 slices = []

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4"}
+TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U32": "<u4", "U8": "u1"}
 NAMES = {np.dtype(kind): name for name, kind in TYPES.items()}
 
 

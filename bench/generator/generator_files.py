@@ -5,7 +5,6 @@ import json
 import math
 import os
 import re
-import struct
 import subprocess
 import sys
 
@@ -16,6 +15,9 @@ import generator_net as net
 import generator_words as words
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "bench"))
+import tensors  # noqa: E402
+
 SIDE = net.SIDE
 SOURCES = ("name", "token")
 
@@ -199,15 +201,9 @@ def similarities_of(run):
     out = {}
     for parent, _, names in os.walk(os.path.join(run, "similarities")):
         for name in names:
-            data = open(os.path.join(parent, name), "rb").read()
-            head = struct.unpack("<Q", data[:8])[0]
-            about, data = json.loads(data[8:8 + head]), data[8 + head:]
-
-            def array(key, kind):
-                return np.frombuffer(data[slice(*about[key]["data_offsets"])], kind)
-            paths = bytes(array("path", "u1")).decode().rstrip("\0").split("\0")
-            near = array("similarity", "f4").reshape(len(paths), -1)
-            for p, s, passed, right in zip(paths, near, array("pass", "u1"), array("right", "i4")):
+            path, near, *said = tensors.read(os.path.join(parent, name), "path", "similarity", "pass", "right")
+            paths = bytes(path).decode().rstrip("\0").split("\0")
+            for p, s, passed, right in zip(paths, near.reshape(len(paths), -1), *said):
                 out[p] = (float(s[0]), float(s[-1]), passed & 3 == 3, int(right))
     return out
 

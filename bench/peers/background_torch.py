@@ -19,7 +19,6 @@ import random
 import resource
 import shutil
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
@@ -29,6 +28,9 @@ import numpy as np
 import torch
 import torchvision
 from PIL import Image
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tensors  # noqa: E402
 
 N, SIDE, PIXELS, CLASSES, SCENES = 32, 256, 224, 4, 64
 
@@ -62,20 +64,6 @@ def make(folder, targets):
         picture.save(f"{folder}/images/{done % CLASSES}/{done:04d}.png")
         mask.save(f"{folder}/masks/{done % CLASSES}/{done:04d}.png")
         done += 1
-
-
-def save_net(net, path):
-    header, at, parts = {}, 0, []
-    for name, value in net.state_dict().items():
-        if value.dtype != torch.float32:
-            continue
-        data = value.numpy().tobytes()
-        header[name] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": [at, at + len(data)]}
-        at += len(data)
-        parts.append(data)
-    text = json.dumps(header).encode()
-    with open(path, "wb") as f:
-        f.write(struct.pack("<Q", len(text)) + text + b"".join(parts))
 
 
 def peer(folder, net, kind):
@@ -139,7 +127,8 @@ def main():
     net = torchvision.models.resnet18(num_classes=CLASSES).eval()
     with tempfile.TemporaryDirectory() as folder:
         make(folder, int(targets))
-        save_net(net, f"{folder}/net.safetensors")
+        tensors.write(f"{folder}/net.safetensors", **{name: value.numpy() for name, value in net.state_dict().items()
+                                                      if value.dtype == torch.float32})
         nets, ours, theirs = {}, {p: [] for p in precisions}, {p: [] for p in precisions}
         for p in precisions:
             write_config(folder, p)

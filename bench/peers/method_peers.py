@@ -10,11 +10,9 @@ ours all is, from starting the program to its last segment. Needs what those ben
 0.5.6, which both umap-learn and the domino package can live with, was measured.
 """
 import argparse
-import json
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -28,21 +26,15 @@ import domino_pypi
 import george_sklearn
 import spotlight_torch
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import tensors  # noqa: E402
+
 METHODS = """bdms:
   - {method: spotlight, steps: 1000}
   - {method: domino}
   - {method: barlow, representation: model}
   - {method: george}
 """
-
-
-def read(path):
-    """Feature and confidence of a .safetensors file."""
-    with open(path, "rb") as f:
-        table = json.loads(f.read(struct.unpack("<Q", f.read(8))[0]))
-        rest = f.read()
-    return tuple(np.frombuffer(rest[table[k]["data_offsets"][0]:table[k]["data_offsets"][1]], "<f4").reshape(table[k]["shape"])
-                 for k in ("feature", "confidence"))
 
 
 def ours(spotter, run, folder, ecs, threads):
@@ -98,7 +90,7 @@ def main():
         for ec in range(o.ecs):
             path = os.path.join(folder, "view.safetensors")
             subprocess.run([o.spotter, "view", o.run, "--ec", str(ec), "--out", path], check=True, capture_output=True)
-            x, confidence = read(path)
+            x, confidence = tensors.read(path, "feature", "confidence")
             loss = -np.log(np.maximum(confidence, 1e-7))
             if ec == 0:
                 george(umap, x[:300], loss[:300])                      # numba compiles
