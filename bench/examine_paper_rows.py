@@ -23,8 +23,8 @@ import sys
 import numpy as np
 
 import tensors
+from results import ABOUT
 
-KEYS = ["machine", "load", "commit", "numbers", "date", "command"]
 PAPER = {("AlexNet", "rl"): {0: "0.640", 100: "0.659", 300: "0.189", 500: "0.023"},
          ("AlexNet", "bo-2019"): {0: "0.601", 100: "0.436", 300: "0.300", 500: "0.254"},
          ("ResNet-34", "rl"): {0: "0.690", 100: "0.686", 300: "0.389", 500: "0.131"},
@@ -200,7 +200,7 @@ class Printer:
         parts += [("low", digits(low)), ("high", digits(high))] if n > 1 else []
         parts += [("of", str(n))]
         parts += [("peer", '"the paper"'), ("peer_value", peer)] if peer else []
-        for key in KEYS:
+        for key in ABOUT:
             text = self.given[key]
             parts.append((key, text if key == "numbers" or text == "null" else json.dumps(text)))
         note = "; ".join(t for t in (note, self.note) if t)
@@ -290,7 +290,7 @@ def main():
             options[name] = words_of[k + 1] if takes and k + 1 < len(words_of) else True
             del words_of[k:k + 1 + takes]
     given = dict(w.partition("=")[::2] for w in words_of[1:])
-    if not words_of or set(KEYS) - set(given) or set(given) - {*KEYS, "note"} or options.get("--beside") is True:
+    if not words_of or set(ABOUT) - set(given) or set(given) - {*ABOUT, "note"} or options.get("--beside") is True:
         sys.exit(__doc__)
     run = Run(words_of[0])
     if not run.done:

@@ -12,7 +12,8 @@ import json
 import os
 import sys
 
-KEYS = ["machine", "load", "commit", "numbers", "date", "command"]
+from results import ABOUT
+
 NAMES = {"rl": "rl, rank, 1e-2"}
 OPS = [("mean of the last 32", "mean"), ("lowest, valid", "lowest_valid"), ("lowest, robust", "robust"),
        ("last 100 in the region", "inside")]
@@ -27,7 +28,7 @@ def row(op, case, value, given, **more):
     """a line; numbers are texts, which keep their digits"""
     parts = [("op", json.dumps(op)), ("case", json.dumps(case)), ("value", value), ("unit", json.dumps(more.pop("unit", None)))]
     parts += [(k, v if isinstance(v, str) and k in ("low", "high") else json.dumps(v)) for k, v in more.items()]
-    parts += [(k, given[k] if k == "numbers" or given[k] == "null" else json.dumps(given[k])) for k in KEYS]
+    parts += [(k, given[k] if k == "numbers" or given[k] == "null" else json.dumps(given[k])) for k in ABOUT]
     parts += [("note", json.dumps(given["note"]))] if "note" in given else []
     return "{" + ", ".join(f'"{k}": {v}' for k, v in parts) + "}"
 
@@ -77,7 +78,7 @@ def main():
         lines = table(run, words[2:] == ["valid"])
     else:
         given = dict(w.partition("=")[::2] for w in words[1:])
-        if set(KEYS) - set(given) or set(given) - {*KEYS, "note"}:
+        if set(ABOUT) - set(given) or set(given) - {*ABOUT, "note"}:
             sys.exit(__doc__)
         lines = rows(run, failures, given)
     print("\n".join(lines))

@@ -25,7 +25,8 @@ BENCH = os.path.dirname(os.path.abspath(__file__))
 MOST_LINES = 200
 TRIALS = ("ECs", "images", "models", "nights", "objects", "shuffles", "studies", "worlds")     # units that are drawn apart
 SHOWN_UNITS = ("%", "s", "ms", "min")      # in the tables of studies, where a column's name says the others
-ALWAYS = ["op", "case", "value", "unit", "machine", "load", "commit", "numbers", "date", "command"]
+ABOUT = ["machine", "load", "commit", "numbers", "date", "command"]
+ALWAYS = ["op", "case", "value", "unit", *ABOUT]
 FIGURES = ["value", "least", "greatest", "low", "high", "se", "sd", "of", "peer_value", "peer_least", "peer_greatest",
            "peer_se", "peer_sd", "ratio", "ratio_least", "ratio_greatest", "asked", "aim"]
 KEYS = set(ALWAYS + FIGURES + ["peer", "peer_unit", "peer_version", "better", "met", "note"])

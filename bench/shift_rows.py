@@ -22,8 +22,8 @@ import numpy as np
 
 from assessors import interval
 from ecs import slope
+from results import ABOUT
 
-KEYS = ["machine", "load", "commit", "numbers", "date", "command"]
 SETS = {"all": "unfiltered", "kept": "filtered by the tiny CLIP", "oracle": "by the oracle"}
 
 
@@ -81,9 +81,9 @@ def world_of(run):
 def main():
     keys = dict(a.split("=", 1) for a in sys.argv[1:] if "=" in a)
     runs = [a for a in sys.argv[1:] if "=" not in a]
-    if not runs or set(KEYS) - set(keys) or set(keys) - set(KEYS + ["note"]):
+    if not runs or set(ABOUT) - set(keys) or set(keys) - {*ABOUT, "note"}:
         sys.exit(__doc__)
-    about = {k: None if keys[k] == "null" else int(keys[k]) if k == "numbers" else keys[k] for k in KEYS}
+    about = {k: None if keys[k] == "null" else int(keys[k]) if k == "numbers" else keys[k] for k in ABOUT}
     worlds = [world_of(run) for run in runs]
     for op, case in dict.fromkeys(k for found, _ in worlds for k in found):
         values = [found[op, case] for found, _ in worlds if (op, case) in found]

@@ -47,8 +47,9 @@ import assessors
 import tensors
 from assessors import LABELS, boost, cuts, f1, forest, frequent, interval, kappa
 from philox import Philox
+from results import ABOUT
 from world_files import keep, unpacked
-from world_runs import ALONE, KEYS, TRUTHS, Lines, Looks, read_worlds, spotter_verdict, variants_of
+from world_runs import ALONE, TRUTHS, Lines, Looks, read_worlds, spotter_verdict, variants_of
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RATERS = {1: "one forest of another world", 2: "two forests of other worlds", 3: "three forests of other worlds"}
@@ -325,8 +326,8 @@ def main():
     mode, *runs = [w for w in words if "=" not in w] or [""]
     if mode == "keep" and len(runs) == 2:
         return keep(*runs)
-    if (mode != "realness" or len(runs) != 1) and \
-            (mode not in MODES or set(KEYS) - set(given) or set(given) - {*KEYS, "note"} or bool(runs) == (mode == "keywords")):
+    told = not set(ABOUT) - set(given) and not set(given) - {*ABOUT, "note"}
+    if (mode != "realness" or len(runs) != 1) and (mode not in MODES or not told or bool(runs) == (mode == "keywords")):
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as top:
         runs = [unpacked(run, os.path.join(top, str(k))) if os.path.isfile(run) else run for k, run in enumerate(runs)]
