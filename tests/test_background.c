@@ -100,7 +100,8 @@ static void check_control(const spot_background_results *r, const spot_backgroun
     assert_true(holds("run/background.json", "So foreign backgrounds turn more than blending alone does"));
 }
 
-/* A small part of a run is timed, and the whole told from it. Models without a file, as a function or a program is, take no time of their own. */
+/* A small part of a run is timed, and the whole told from it. Models without a file, as a function or a program is, take no
+ * time of their own. */
 TEST_IN_FOLDER(the_time_of_a_run_is_told_before)
 {
     spot_ctx c = check_ctx(2);

@@ -1,5 +1,5 @@
-/* test_ci_report.c - host/result on a toy: one description of a row makes JUnit, SARIF and the summary; the rows that matter most
- * come first; names that would be markup; a command that failed; how a summary is added to a file. */
+/* test_ci_report.c - host/result on a toy: one description of a row makes JUnit, SARIF and the summary; the rows that matter
+ * most come first; names that would be markup; a command that failed; how a summary is added to a file. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-/* test_cuda_fit.c - ops of kernels/fit: overlaps, silhouettes, ridge, support vector machines, k-means and Domino's mixture, spotlights. Information and
- * trees: test_cuda_tree.c; Gaussian mixtures: test_cuda_mixture.c. */
+/* test_cuda_fit.c - ops of kernels/fit: overlaps, silhouettes, ridge, support vector machines, k-means and Domino's mixture,
+ * spotlights. Information and trees: test_cuda_tree.c; Gaussian mixtures: test_cuda_mixture.c. */
 #define _GNU_SOURCE   /* setenv */
 #include "check_blas.h"
 #include "check_op.h"
@@ -139,7 +139,8 @@ static const spot_op ridge = { "ridge", sizeof(ridge_problem), make_ridge, run_r
 
 /* -- support vector machines -------------------------------------------------------------------------------------------- */
 
-/* rows of x, columns, rows, passes, cost in thousandths: one row, one column, edges of warps, more passes than needed, fewer. */
+/* rows of x, columns, rows, passes, cost in thousandths: one row, one column, edges of warps, more passes than needed,
+ * fewer. */
 static const int hinge_sizes[][SPOT_OP_SIZES] = {
     { 40, 7, 31, 200, 100 }, { 1, 1, 1, 3, 1000 }, { 33, 32, 33, 2, 1000 }, { 64, 33, 50, 300, 1 }, { 25, 70, 25, 5, 500 },
 };

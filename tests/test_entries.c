@@ -47,7 +47,8 @@ static void make_world(world *w, int classes)
     w->o.proof = &w->p;
 }
 
-/* Rows `first` to `first + size - 1`, of which the first `wrong` are taken for class `taken`, as a confirmed slice of finding k. */
+/* Rows `first` to `first + size - 1`, of which the first `wrong` are taken for class `taken`, as a confirmed slice of finding
+ * k. */
 static spot_slice *add_slice(world *w, int k, int first, int size, int wrong, int taken)
 {
     spot_finding *g = &w->finding[k];

@@ -73,8 +73,8 @@ static double pulled_loss_of(const bed *t)
     return sum;
 }
 
-/* The slope by a step of 1/64 up and down, exact in fp32 for what is not tiny; the loss is smooth: its error is (1/64)^2/6 of the
- * third derivative, which two steps (1/64 and 1/32) cancel (Richardson). */
+/* The slope by a step of 1/64 up and down, exact in fp32 for what is not tiny; the loss is smooth: its error is (1/64)^2/6 of
+ * the third derivative, which two steps (1/64 and 1/32) cancel (Richardson). */
 static double slope(const bed *t, float *v)
 {
     float was = *v;

@@ -72,8 +72,8 @@ static void open_proof(spot_proving *j, spot_ctx *c, const world *w, const spot_
     free(list);
 }
 
-/* Six rows are alone, two of them wrong, and three pairs, of which one has its second row wrong: after a draw each two of the six
- * and each second row are wrong equally often, and independently. */
+/* Six rows are alone, two of them wrong, and three pairs, of which one has its second row wrong: after a draw each two of the
+ * six and each second row are wrong equally often, and independently. */
 TEST(every_exchange_of_errors_is_drawn_equally_often)
 {
     enum { ALONE = 6, PAIRS = 3, ALL = ALONE + 2 * PAIRS, DRAWS = 45000 };

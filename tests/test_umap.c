@@ -120,8 +120,8 @@ TEST(strengths_and_graph_are_those_of_umap_learn)
     }
 }
 
-/* Three of four neighbours are equally near: their strengths are 1 and no sigma makes a sum of log2 5. It ends at the thousandth
- * part of the mean distance of the row and its neighbours, as umap-learn's does. */
+/* Three of four neighbours are equally near: their strengths are 1 and no sigma makes a sum of log2 5. It ends at the
+ * thousandth part of the mean distance of the row and its neighbours, as umap-learn's does. */
 TEST(sigma_has_a_least_value)
 {
     float near[4] = { 4, 4, 4, 9 }, p[4], rho, sigma;

@@ -32,7 +32,8 @@ def config(world, choice, realness, seed, names):
 
 
 def write_tensors(path, **tensors):
-    tensor_files.write(path, {name: ("F32" if x.dtype.kind == "f" else "I32", x.shape, x.tobytes()) for name, x in tensors.items()})
+    kind = {"f": "F32", "i": "I32"}
+    tensor_files.write(path, {name: (kind[x.dtype.kind], x.shape, x.tobytes()) for name, x in tensors.items()})
 
 
 def write_unit(folder, unit, name, features):

@@ -30,8 +30,8 @@ typedef struct {
 static const cli_row table[] = {
     { "model",  'm', "FILE", CLI_TEXT, CLI_AT(model),
       .help = "encoder in .safetensors: a CLIP (names of Hugging Face, OpenAI or open_clip), a ViT (timm's, "
-        "DINOv2's), or a ResNet of any depth or AlexNet (torchvision's; no head is needed); or neutral, statistics and edges of "
-        "pictures, which needs no file" CLI_OTHER_MODELS },
+        "DINOv2's), or a ResNet of any depth or AlexNet (torchvision's; no head is needed); or neutral, statistics and edges "
+        "of pictures, which needs no file" CLI_OTHER_MODELS },
     CLI_PREDICT_ROW('p', predict, 0),
     { "images", 'i', "DIR",  CLI_TEXT, CLI_AT(in.images), .help = "folder of pictures; all below it, or those of --coco" },
     { "texts",  0,   "FILE", CLI_TEXT, CLI_AT(in.texts), .help = "texts in UTF-8, one a line" },

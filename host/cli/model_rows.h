@@ -48,8 +48,8 @@ void cli_input_check(const struct argp_state *state, const spot_picture_input *i
 /* A sentence and exit 2 where both name the model, or a name has no program. */
 void cli_model_check(const struct argp_state *state, const cli_model *m);
 
-/* The model of a command that takes one text for both: FILE, or program:COMMAND (spotter/encoder.h), in memory that stays. NULL:
- * none is given. */
+/* The model of a command that takes one text for both: FILE, or program:COMMAND (spotter/encoder.h), in memory that stays.
+ * NULL: none is given. */
 #define CLI_PREDICT_ROW(letter, member, flags_)                                                                              \
     { "predict", letter, "COMMAND", CLI_TEXT, CLI_AT(member), .most = 500, .flags = flags_,                                  \
       .help = "program that reads pictures and writes logits and embeddings: any model (include/spotter/predictor.h)" }

@@ -161,8 +161,8 @@ static const spot_setting settings[] = {
     S("kappa",    REAL,   bo2019.kappa,    "weight of the deviation in the upper confidence bound", SPOT_IN(0, 100),
       SPOT_DEF(2.576)),
     S("noise",    REAL,   bo2019.noise,    "variance that is added to each point", SPOT_IN(1e-12, 1), SPOT_DEF(1e-6)),
-    S("release",  NAME,   bo2019.release,  "release of the Python package bayesian-optimization whose numbers of restarts, tries "
-      "and local searches are taken; 1.0.1: 25, 100000, 250; 1.0.3: 5, 10000, 10", SPOT_ONE_OF("1.0.3", "1.0.1"),
+    S("release",  NAME,   bo2019.release,  "release of the Python package bayesian-optimization whose numbers of restarts, "
+      "tries and local searches are taken; 1.0.1: 25, 100000, 250; 1.0.3: 5, 10000, 10", SPOT_ONE_OF("1.0.3", "1.0.1"),
       SPOT_DEF(SPOT_BO2019_1_0_3), .newer = SPOT_NEWER),
     S("restarts", INT,    bo2019.restarts, "random starts of the search for the length scale, beside the one from 1",
       SPOT_IN(0, 1000), SPOT_DEF(5), OWN),

@@ -92,8 +92,8 @@ static spot_status list_rules(spot_ctx *c, candidate *list, int *n, const half *
 
 /* ---- tests ---- */
 
-/* The renders of one object depend on each other: the interval of a share for other objects is that of the objects' shares where
- * there are several. */
+/* The renders of one object depend on each other: the interval of a share for other objects is that of the objects' shares
+ * where there are several. */
 static void widen(spot_interval *share, const spot_group_sums *by_object)
 {
     if (by_object->n < 2) return;
@@ -102,7 +102,8 @@ static void widen(spot_interval *share, const spot_group_sums *by_object)
 }
 
 /* Tests rule k of the list on the renders that the rules before it do not have. by_object: of those outside it and inside. */
-static void test_rule(spot_failure_finding *f, const half *h, const spot_failure_rule *rule, int k, spot_group_sums by_object[2])
+static void test_rule(spot_failure_finding *f, const half *h, const spot_failure_rule *rule, int k,
+                      spot_group_sums by_object[2])
 {
     int n[2] = { 0, 0 }, failures[2] = { 0, 0 };
     double sum[2] = { 0, 0 };

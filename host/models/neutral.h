@@ -5,12 +5,12 @@
  *
  *     20    statistics: mean and standard deviation of R, G, B, Y, S = max(R, G, B) - min(R, G, B), and of |gradient of Y|; the
  *           10, 25, 50, 75 and 90 % points of Y in steps of 1/255; mean R, G, B of the border of 4 pixels
- *     128   edges: 4 x 4 cells of 16 pixels, 8 octants of the gradient of Y (differences of the two pixels beside); square roots
- *           of the mean |gradient| of the octant in the cell
+ *     128   edges: 4 x 4 cells of 16 pixels, 8 octants of the gradient of Y (differences of the two pixels beside); square
+ *           roots of the mean |gradient| of the octant in the cell
  *
- * Statistics are multiplied by 1.3 and edges by 1.5, which makes their total variances alike. Shares of pixels in boxes of colours
- * and answers of random filters were tried beside them and say less (bench/studies/neutral.md). On the host on every device: the
- * same numbers for any number of threads. */
+ * Statistics are multiplied by 1.3 and edges by 1.5, which makes their total variances alike. Shares of pixels in boxes of
+ * colours and answers of random filters were tried beside them and say less (bench/studies/neutral.md). On the host on every
+ * device: the same numbers for any number of threads. */
 #ifndef SPOTTER_NEUTRAL_H
 #define SPOTTER_NEUTRAL_H
 

@@ -22,7 +22,8 @@ void spot_shift_cover_put (spot_json *j, const char *key, const spot_shift_cover
 void spot_shift_covers_put(spot_json *j, const spot_shift_result *u);
 
 /* DIR/shifts.json, DIR/shifts.csv and, where pictures are compared with real ones, DIR/coverage.csv, from all segments of the
- * config with this key; nothing while some are missing (r->missing). A file that has these bytes already is left as it is. r receives the results; close it also after a failure. */
+ * config with this key; nothing while some are missing (r->missing). A file that has these bytes already is left as it is. r
+ * receives the results; close it also after a failure. */
 spot_status spot_shifts_write(spot_ctx *c, const struct spot_study *y, spot_shifts_results *r, const char *dir,
                               const char *key);
 

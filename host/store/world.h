@@ -11,8 +11,8 @@ enum { SPOT_WORLD_PATH = 1200 };           /* bytes that hold every path in a wo
 
 /* DIR/file holds the settings of the world, a line each, but newer ones only where they change something: it is written, or
  * compared. SPOT_USAGE: it holds others, and the two
- * worlds are not mixed. world: its name for messages, "planted zoo". Temp files that killed processes left in the folders of the
- * world are removed when they are an hour old. */
+ * worlds are not mixed. world: its name for messages, "planted zoo". Temp files that killed processes left in the folders of
+ * the world are removed when they are an hour old. */
 spot_status spot_world_claim(spot_ctx *c, const char *dir, const char *file, const char *world, const spot_setting *rows,
                              const void *cfg);
 

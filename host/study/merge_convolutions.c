@@ -1,5 +1,5 @@
-/* merge_convolutions.c - cuDNN's plans of many run directories into one (kernels/net/conv_stored.cu), so that a merged run which
- * continues rounds as before. They are a few hundred bytes each and are merged without --cache, too. */
+/* merge_convolutions.c - cuDNN's plans of many run directories into one (kernels/net/conv_stored.cu), so that a merged run
+ * which continues rounds as before. They are a few hundred bytes each and are merged without --cache, too. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <errno.h>

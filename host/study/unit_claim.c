@@ -49,7 +49,7 @@ static int make_claim(const char *path, const spot_claimant *p)
     return error;
 }
 
-/* False: the file does not hold what make_claim writes: its process writes it now or died then, it is gone, or it is foreign. */
+/* False: the file does not hold what make_claim writes: its process writes it or died then, it is gone, or it is foreign. */
 static bool read_claim(const char *path, spot_claimant *p)
 {
     char text[160] = "", again[160];

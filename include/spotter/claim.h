@@ -65,8 +65,9 @@ void spot_claim_count(spot_claim_test *t, const spot_new_picture *row, int n);
 /* After spot_claim_judge: intervals, p and verdict where pictures depend on each other, as frames of a video do. group (n): of
  * each picture, below n. The groups' sums are parts of the difference of the two rates: of gathered pictures and of controls
  * those that are wrong less those that the rate of all lets expect, over their number. p is the share of choices of the sums'
- * signs (all of up to 16 groups, else 9,999 draws) that give as much together, and at least 2^-m where either kind has m groups: too
- * few, if that is above the level. With 5 to 7 groups of controls beside 40, 6 to 9 % are confirmed by chance at 5 %. */
+ * signs (all of up to 16 groups, else 9,999 draws) that give as much together, and at least 2^-m where either kind has m
+ * groups: too few, if that is above the level. With 5 to 7 groups of controls beside 40, 6 to 9 % are confirmed by chance at
+ * 5 %. */
 spot_status spot_claim_by_groups(spot_ctx *c, spot_claim_test *t, const spot_new_picture *row, int n, const int *group,
                                  double level);
 

@@ -68,7 +68,8 @@ extern "C" {
  *
  * The level is not shared evenly. The rows that found a slice are asked, too: each joins where most of its nearest rows of the
  * same part do, itself and its group left out. A slice has ten times the level of others where the rows that so join fail more
- * often than their classes (proof_weights.c), as do the rows of a rule where it was found. This looks at no judging row's error.
+ * often than their classes (proof_weights.c), as do the rows of a rule where it was found. This looks at no judging
+ * row's error.
  *
  * Rows of one group (spot_subject.group) are taken together: a group lies in one part as a whole, by one division for all
  * classes, and errors are drawn again by exchanging those of groups of the same class and of like size, so that the errors of
@@ -370,9 +371,9 @@ spot_slice_kind spot_slice_kind_of(const spot_finding *f, const spot_slice *s);
  * conjunction says, then that with most errors in excess.
  *
  * A slice is explained where the 95 % interval of the error rate of its judged rows begins no higher than what an entry's head
- * lets expect: where the head is a rule, the rates of rows with it and without it, each in the classes of these judged rows, else
- * the head's rate, since the entry counts the rows of all of its slices. So what fails far more often than the rule in which it
- * lies is an entry of its own. Slices with the rule of a head need no explanation where both are rules.
+ * lets expect: where the head is a rule, the rates of rows with it and without it, each in the classes of these judged rows,
+ * else the head's rate, since the entry counts the rows of all of its slices. So what fails far more often than the rule in
+ * which it lies is an entry of its own. Slices with the rule of a head need no explanation where both are rules.
  *
  * A rule says an entry (SPOT_ENTRY_RULE) where it is the rule of one of its slices, or such a conjunction that most rows of
  * the slice have. Where the head is a rule, all figures are of this rule's rows, in all classes where it is a slice. The

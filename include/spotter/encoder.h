@@ -53,8 +53,8 @@ extern "C" {
  * prefix: no norm in front of them, GELU, eps 1e-6, layer scales and registers where the file has them. Its feature is the
  * class token behind the last norm, or a mean of the patches, or both (spot_vit_pool tells when), not divided by its length; a
  * head (a linear layer as in model.h) makes it a classifier.
- * Heads of attention follow from the widths that timm and DINOv2 have (768: 12), or the caller tells them. Pictures have the side that
- * pos_embed tells, bicubic, less ImageNet's mean, by its deviation.
+ * Heads of attention follow from the widths that timm and DINOv2 have (768: 12), or the caller tells them. Pictures have the
+ * side that pos_embed tells, bicubic, less ImageNet's mean, by its deviation.
  *
  * A file with one tower serves that tower. fp32 by oneDNN on the CPU: embeddings are within 1e-4 of transformers' CLIPModel
  * (tests/test_clip_torch.sh), and so they are on CUDA. run_to_run: the same bits for any number of threads. */

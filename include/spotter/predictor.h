@@ -20,17 +20,17 @@
  * program by its answers, not by its command.
  * A run keeps 4 pictures of Spotter's own and up to 8 of the study, with the program's answers to them
  * (DIR/programs/IDENTITY.safetensors). Every later run asks the same pictures again. The program is the same one where no
- * logit, embedding or channel differs by more than 1e-4 of the spread of its array (the most by which a column varies between the
- * kept pictures) plus 1e-5 of the number itself: the last bits of another thread count, machine or batch stay below that, and
- * a network that was trained further does not. Else a sentence says how far off it is, and what the program answered is computed
- * again; results of both are never mixed. A program whose answers vary from run to run, as with dropout left on, is a new one
- * each time. `identity` names a program instead: then nothing is asked, and who trains it again changes the name.
+ * logit, embedding or channel differs by more than 1e-4 of the spread of its array (the most by which a column varies between
+ * the kept pictures) plus 1e-5 of the number itself: the last bits of another thread count, machine or batch stay below that,
+ * and a network that was trained further does not. Else a sentence says how far off it is, and what the program answered is
+ * computed again; results of both are never mixed. A program whose answers vary from run to run, as with dropout left on, is a
+ * new one each time. `identity` names a program instead: then nothing is asked, and who trains it again changes the name.
  *
  * Activity of a channel, for neuron coverage (Pei et al. 2017, DeepXplore): the least and the greatest number of the whole
  * output of a layer for one picture become 0 and 1; the channel's value is its mean over the pixels. Where all numbers of the
  * output are equal, it is 0. Layers of a ResNet, in order: the stem behind its ReLU; of each block all convolutions but
- * the last, behind their ReLUs, and the sum behind its ReLU, which holds the last convolution and that of the shortcut. At width
- * 64 ResNet-18's have 3904 channels, ResNet-34's 7616, ResNet-50's 22,720. AlexNet's are its five convolutions and its
+ * the last, behind their ReLUs, and the sum behind its ReLU, which holds the last convolution and that of the shortcut. At
+ * width 64 ResNet-18's have 3904 channels, ResNet-34's 7616, ResNet-50's 22,720. AlexNet's are its five convolutions and its
  * two hidden linear layers, each behind its ReLU: 9344 channels. */
 #ifndef SPOTTER_PREDICTOR_H
 #define SPOTTER_PREDICTOR_H

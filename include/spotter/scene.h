@@ -65,8 +65,8 @@ typedef enum { SPOT_TEXT_LARGER, SPOT_TEXT_SMALLER } spot_text_alternative;
  *   RARE         a blindspot's share of train and val is `rare` times its natural share; other images with the same label take
  *                its place. With 0 train is that of LEAVE_OUT
  *   MIXED        three of these in one data set: blindspot 0 is that of a correlation, blindspots 1, 3, ... are rare, and the
- *                labels of 2, 4, ... are flipped. 1, 2, ... have the common value of the correlated attribute, or not its object,
- *                so that no image is in two blindspots */
+ *                labels of 2, 4, ... are flipped. 1, 2, ... have the common value of the correlated attribute, or not its
+ *                object, so that no image is in two blindspots */
 typedef enum { SPOT_FLIP_LABELS, SPOT_LEAVE_OUT, SPOT_CORRELATE, SPOT_RARE, SPOT_MIXED, SPOT_INDUCE_COUNT } spot_induce;
 
 #define SPOT_MAX_BLINDSPOTS 8

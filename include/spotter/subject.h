@@ -113,7 +113,7 @@ typedef struct {
                                 * groups count from 0 in the order of their first rows; NULL: each row is alone */
     int      groups;           /* 0 where group is NULL */
     char   **group_name;       /* (groups): the user's names, "" of a row without a group; NULL: not known */
-    int     *file_row;         /* (n), ascending: the rows' numbers in the files, where rows were left out; NULL: row i is row i */
+    int     *file_row;         /* (n), ascending: the rows' numbers in the files, where rows were left out; NULL: row i is i */
     spot_picture_reading reading;      /* of `image`, for pages that show it */
     char     encoder[32];      /* name of the encoder that made `feature` (encoder.h); "": not known, or the classifier */
     int      blocks;           /* sources of `feature`, side by side; 0: one, as it is */
@@ -146,9 +146,9 @@ typedef struct {
                                 * may have several classes, or for one number a row and two classes, the sigmoid */
     size_t memory;             /* most bytes to take; 0: all that the machine has */
     bool links;                /* pictures may be symbolic links that lead out of `images` */
-    const char *embed;         /* .safetensors of an encoder, or "neutral" (encoder.h), run on the pictures for their features, in
-                                * place of the model's, or behind `embeddings`, joined as several of these: with labels, probs
-                                * and ids, or with a model */
+    const char *embed;         /* .safetensors of an encoder, or "neutral" (encoder.h), run on the pictures for their features,
+                                * in place of the model's, or behind `embeddings`, joined as several of these: with labels,
+                                * probs and ids, or with a model */
     const spot_encoder_options *encoder;       /* of `embed`; NULL: the defaults */
     struct spot_kept_encoder *programs;        /* Spotter's own: where answers of a program as `embed` are kept; or NULL */
     const spot_array *array;   /* (arrays) of the caller, with a name: a file that is called so is this array, not looked for on

@@ -52,9 +52,9 @@
  * The rows of one slice cannot tell that from a planted error; the other slices can, since a border moves the log odds of the
  * rows' classes by little. So a slice that the search found has a further test: that the mean change of its log odds lies no
  * further from the slices' median than slices lie whose errors did not change beyond chance (1.4826 times their median absolute
- * deviation, of which the rows' own error is taken off; Student's t with 0.37 (slices - 1) degrees of freedom). The greater p of
- * the two counts: worse has more errors and lower log odds, beyond both. It is as genomic control (Devlin and Roeder 1999), by
- * log odds. It needs SPOT_ENOUGH_SLICES and probabilities; rows that the user named before, and classes, do without.
+ * deviation, of which the rows' own error is taken off; Student's t with 0.37 (slices - 1) degrees of freedom). The greater p
+ * of the two counts: worse has more errors and lower log odds, beyond both. It is as genomic control (Devlin and Roeder 1999),
+ * by log odds. It needs SPOT_ENOUGH_SLICES and probabilities; rows that the user named before, and classes, do without.
  *
  * A version confirms a slice if it has more of the compared rows wrong than their classes let expect: exact, corrected for the
  * number of slices. */
@@ -134,7 +134,7 @@ typedef struct {
                                                 * probability, if the change stays as it is; INFINITY: it is about the margin,
                                                 * or as an equal training moves slices, so that no number does. 0: it is
                                                 * decided */
-    double shift;                              /* of a slice: mean change of its rows' log odds of their classes; NaN: not known */
+    double shift;                              /* of a slice: mean change of the log odds of its rows' class; NaN: not known */
     bool   as_others;                          /* of a slice: it changed beyond chance, and its log odds moved as others' do */
 } spot_version_counts;
 
@@ -243,7 +243,8 @@ typedef struct {
 
 /* The change of one number over the objects that have it on both sides. Verdicts are those of part 1, for the mean worsening
  * against the margin, at 5 % for each family (worse, better, same) over all numbers that are judged: a third for numbers of the
- * whole, two thirds for the others. Within each Holm's procedure tests, and shares are passed on as in part 1. The p of a test is
+ * whole, two thirds for the others. Within each Holm's procedure tests, and shares are passed on as in part 1. The p of a
+ * test is
  *
  *     answers    Tango's score test and not less than McNemar's
  *     shares     the same with the sums of changes for counts of objects, not less than Student's t, nor than the exact test of

@@ -1,5 +1,5 @@
-/* distance.cu - a block owns 64 x 64 pairs (tile.cuh), or 128 x 128 where they are enough for all multiprocessors: a thread's 64
- * pairs take 16 loads from shared memory a feature and 128 instructions, 16 pairs 8 and 32, and a multiprocessor does four
+/* distance.cu - a block owns 64 x 64 pairs (tile.cuh), or 128 x 128 where they are enough for all multiprocessors: a thread's
+ * 64 pairs take 16 loads from shared memory a feature and 128 instructions, 16 pairs 8 and 32, and a multiprocessor does four
  * instructions in the time of a load. Each pair's chain runs in the order of k, as distance.h demands. */
 #include "core/tile.cuh"
 #include "map/distance.h"

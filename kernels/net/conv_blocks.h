@@ -1,5 +1,5 @@
-/* conv_blocks.h - the gradient of a convolution by its weights on the CPU, for shapes of which oneDNN has only its reference code
- * (on a CPU without AVX-512 maps of few pixels), which takes up to a hundred times as long. */
+/* conv_blocks.h - the gradient of a convolution by its weights on the CPU, for shapes of which oneDNN has only its reference
+ * code (on a CPU without AVX-512 maps of few pixels), which takes up to a hundred times as long. */
 #ifndef SPOTTER_CONV_BLOCKS_H
 #define SPOTTER_CONV_BLOCKS_H
 

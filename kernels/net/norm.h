@@ -7,10 +7,10 @@
  * bf16 and on CUDA. Numbers per channel are fp32 on both, and such an array begins at a multiple of 16 bytes. Rows from `live`
  * on pad a batch: they enter no sum, and 0 is written for them. Sums for statistics are of y minus the first pixel, in fp32
  * over at most 256 pixels, then in double: on the CPU by planes and images, on CUDA by tiles of the batch (spot_norm_tiles),
- * always in order. Same bits for any number of threads or blocks and any GPU. Mean and invstd are within 1e-6 of double precision (1e-5 on the CPU where the
- * first pixel is four deviations from the mean), gradients within 1e-6 of their largest; out within 2^-22 of |y|*scale,
- * because y*scale + shift cancels (in PyTorch, too). In bf16 this holds for the arithmetic, and each written tensor is rounded
- * once (2^-8 of each number). A NaN stays NaN. */
+ * always in order. Same bits for any number of threads or blocks and any GPU. Mean and invstd are within 1e-6 of double
+ * precision (1e-5 on the CPU where the first pixel is four deviations from the mean), gradients within 1e-6 of their largest;
+ * out within 2^-22 of |y|*scale, because y*scale + shift cancels (in PyTorch, too). In bf16 this holds for the arithmetic, and
+ * each written tensor is rounded once (2^-8 of each number). A NaN stays NaN. */
 #ifndef SPOTTER_NORM_H
 #define SPOTTER_NORM_H
 

@@ -38,8 +38,8 @@ void spot_units_add(spot_units *u, const spot_subject *s, int n, const int *row)
 void spot_units_exchange(const spot_units *u, spot_rng *r, int *donor);
 
 /* Errors exchanged alike, of which note keeps where they are: wrong (u->rows): the numbers of `order` that are wrong then;
- * returns how many. The numbers are drawn otherwise than by spot_units_exchange: which units of one row are wrong is a sample of
- * them. is_wrong: by these numbers. donor (units): scratch. */
+ * returns how many. The numbers are drawn otherwise than by spot_units_exchange: which units of one row are wrong is a sample
+ * of them. is_wrong: by these numbers. donor (units): scratch. */
 void spot_units_note(spot_units *u, const uint8_t *is_wrong);
 int  spot_units_draw(const spot_units *u, spot_rng *r, int *donor, int *wrong);
 

@@ -22,8 +22,8 @@ bool spot_slice_same_rule(const spot_slice *x, const spot_slice *y);
 typedef char spot_class_title[4 * 40 + 16];
 const char *spot_class_called(spot_class_title text, const spot_subject *s, int cls);
 
-/* Whether the rows of `rule`, a slice that is one, explain the judged rows of slice x of finding g: the rates of its rows, and of
- * the rows without it, in their classes let expect as many wrong ones as the 95 % interval allows. */
+/* Whether the rows of `rule`, a slice that is one, explain the judged rows of slice x of finding g: the rates of its rows, and
+ * of the rows without it, in their classes let expect as many wrong ones as the 95 % interval allows. */
 typedef struct { const spot_findings *f; const spot_subject *s; struct spot_explained_class *of; } spot_explainer;
 spot_status spot_explainer_open (spot_ctx *c, spot_explainer *e, const spot_findings *f, const spot_subject *s);
 void        spot_explainer_close(spot_explainer *e);

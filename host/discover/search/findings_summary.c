@@ -1,5 +1,5 @@
-/* findings_summary.c - the sentences on top of terminal and page (spotter/discover.h). All numbers are of the findings but two: how many
- * new rows tell whether a cause is still there, and what the judging rows would have confirmed. */
+/* findings_summary.c - the sentences on top of terminal and page (spotter/discover.h). All numbers are of the findings but two:
+ * how many new rows tell whether a cause is still there, and what the judging rows would have confirmed. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@ typedef struct {
     spot_some_rows y;
     int    d, k;
     float *block;              /* (blocks, d, columns of a block) */
-    float *length;             /* (blocks, columns): squared lengths, less what rounding may add; infinite behind the last row */
+    float *length;             /* (blocks, columns): squared lengths less what rounding may add; infinite behind the last row */
     float *mean;               /* (d) */
     float *own;                /* (threads, a tile's scratch) */
     double keep;               /* a squared distance is at least this part of what products say; NaN: they say nothing */

@@ -1,4 +1,4 @@
-/* feature_blocks.h - features of several sources side by side: each source is a block of columns, scaled to total variance 1. */
+/* feature_blocks.h - features of several sources side by side: each source is a block of columns of total variance 1. */
 #ifndef SPOTTER_FEATURE_BLOCKS_H
 #define SPOTTER_FEATURE_BLOCKS_H
 

@@ -192,7 +192,8 @@ static spot_status read_arrays(spot_rows_reading *r)
     if (f->embed) SPOT_TRY(spot_subject_check_features(r->c, s, f->embed));
     if (!s->class_name) SPOT_TRY(spot_subject_numbers(r->c, s, &s->class_name, s->classes));
     snprintf(s->source, sizeof s->source, "%d rows of %d numbers (%.120s), %d classes (%.120s), %s (%.120s)", s->n, s->d,
-             name_sources(made_by, f), s->classes, f->labels, f->losses ? "losses" : f->logits ? "logits" : "probabilities", prob);
+             name_sources(made_by, f), s->classes, f->labels, f->losses ? "losses" : f->logits ? "logits" : "probabilities",
+             prob);
     return spot_subject_check_sizes(r->c, s);
 }
 

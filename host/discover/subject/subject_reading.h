@@ -35,8 +35,8 @@ spot_status spot_rows_array(spot_rows_reading *r, spot_array *a, const char *whe
 /* SPOT_NOMEM where files->memory does not suffice for so many bytes beside those in use, for a while. */
 spot_status spot_rows_room(const spot_rows_reading *r, size_t bytes, const char *name);
 
-/* The same as spot_rows_array of a column of cells as words, of which some may be missing; numbers become words. *cell (rows) belongs to the
- * subject. spot_rows_words: of an array that is read. */
+/* The same as spot_rows_array of a column of cells as words, of which some may be missing; numbers become words. *cell (rows)
+ * belongs to the subject. spot_rows_words: of an array that is read. */
 spot_status spot_rows_cells(spot_rows_reading *r, spot_array *a, const char *where, char ***cell);
 spot_status spot_rows_words(spot_rows_reading *r, spot_array *a, char ***word);
 

@@ -209,7 +209,8 @@ static void print_text(FILE *f, const spot_comparison *t, bool markdown)
     }
     spot_note(f, markdown, "the paper's numbers are over %s", t->paper->over);
     if (t->run[0]->metric.profile == SPOT_PROFILE_WORKSHOP && t->paper != spot_paper_overall(&t->run[0]->cfg))
-        spot_note(f, markdown, "metric.profile is workshop, and this table is not the workshop's: its numbers are of profile tmlr");
+        spot_note(f, markdown, "metric.profile is workshop, and this table is not the workshop's: its numbers are of profile "
+                               "tmlr");
     snprintf(title, sizeof title, "Table %d. %s", t->paper->number, t->paper->title);
     spot_columns_print(f, markdown, title, print_rows, t);
     fputs("\n", f);
@@ -235,7 +236,7 @@ static spot_status make_comparison(spot_ctx *c, FILE *f, spot_comparison *t, spo
     for (int r = 0; r < t->runs; r++)
         SPOT_TRY(spot_paper_fits(c, t->run[r]->dir, &t->run[r]->cfg, t->paper->experiment, name));
     SPOT_TRY(check_joined(c, t));
-    if (t->paper->number == 2) t->paper = spot_paper_overall(&t->run[0]->cfg);     /* Table 2, or what the workshop had for it */
+    if (t->paper->number == 2) t->paper = spot_paper_overall(&t->run[0]->cfg);     /* Table 2, or what the workshop had */
     for (int i = 0; i < t->paper->rows; i++) add_row(t, &t->paper->row[i]);
     return print_comparison(c, f, t, format);
 }
