@@ -394,6 +394,33 @@ static int arch_of_file(spot_ctx *c, const char *name)
     return m.arch;
 }
 
+/* A training that diverges as often as it is told to. */
+typedef struct { int diverges, tries; double rate; } restless;
+
+static spot_status train_restless(spot_ctx *c, void *user, double rate)
+{
+    restless *r = user;
+
+    r->rate = rate;
+    return r->tries++ < r->diverges ? spot_fail(c, SPOT_NUMERIC, "{training.diverged} at %g", rate) : SPOT_OK;
+}
+
+TEST(a_training_that_diverges_is_done_again_at_half_the_rate)
+{
+    spot_ctx c = check_ctx(1);
+    restless r = { 0 };
+    int halvings = 7;
+
+    CHECK_OK(&c, spot_zoo_steady(&c, &halvings, 0.8, "m", train_restless, &r));
+    assert_true(!halvings && r.tries == 1 && r.rate == 0.8);
+    r = (restless){ .diverges = 2 };
+    CHECK_OK(&c, spot_zoo_steady(&c, &halvings, 0.8, "m", train_restless, &r));
+    assert_true(halvings == 2 && r.tries == 3 && r.rate == 0.2);
+    r = (restless){ .diverges = 9 };
+    CHECK_FAILS(&c, spot_zoo_steady(&c, &halvings, 0.8, "m", train_restless, &r), SPOT_NUMERIC, "training.diverged: 0.1");
+    assert_true(r.tries == 4 && r.rate == 0.1);
+}
+
 /* Three models have all losses, optimizers and architectures. The settings of plain worlds are written as before there were
  * others. */
 TEST_IN_FOLDER(a_world_of_the_papers_recipes)
@@ -418,9 +445,13 @@ TEST_IN_FOLDER(a_world_of_the_papers_recipes)
     CHECK_OK(&two, spot_zoo_truth_read(&two, t, in_root("b"), &cfg));
     assert_true(holds_text("a/zoo.yaml", "recipes: paper\n"));
     assert_true(holds_text("a/truth.csv", "model,kind,rho,train,epochs,wrong,black,loss,optimizer,augmentation,architecture,"
-                           "tested,"));
+                           "rate,tested,"));
     assert_true(holds_text("a/truth.csv", "triplet-sgd-rotate-resnet34-rho050-01,plain,0.5,64,1,0,0,triplet,sgd,rotate,"
-                           "resnet34,20,"));
+                           "resnet34,0.05,20,"));
+    CHECK_OK(&one, spot_file_write(&one, in_root("a/models/triplet-sgd-rotate-resnet34-rho050-01.halved"), "1\n", 2));
+    unlink(in_root("a/truth.csv"));
+    CHECK_OK(&one, spot_zoo_make(&one, in_root("a"), &cfg));
+    assert_true(holds_text("a/truth.csv", "rotate,resnet34,0.025,20,"));
     for (int k = 0; k < 3; k++) {
         snprintf(path, sizeof path, "models/%.47s.safetensors", t[k].recipe.name);
         const spot_key a = key_of_file(&one, "a", path), b = key_of_file(&one, "b", path);

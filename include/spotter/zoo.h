@@ -83,8 +83,8 @@ typedef struct {
  * with another world; SPOT_INPUT, with the names of the packages, where cut-outs or scenes are missing. */
 spot_status spot_zoo_make(spot_ctx *c, const char *dir, const spot_background_zoo *cfg);
 
-/* t (cfg->models), from DIR/truth.csv. Only the paper's recipes have columns for loss, optimizer, augmentation and
- * architecture. */
+/* t (cfg->models), from DIR/truth.csv. Only the paper's recipes have columns for loss, optimizer, augmentation, architecture and
+ * the peak learning rate. */
 spot_status spot_zoo_truth_read(spot_ctx *c, spot_zoo_truth *t, const char *dir, const spot_background_zoo *cfg);
 
 #define SPOT_ZOO_RANKS (6 + SPOT_BACKGROUND_MATRICES * SPOT_BACKGROUND_FEATURES)

@@ -95,10 +95,17 @@ spot_status spot_zoo_measure(spot_ctx *c, const char *dir, const spot_zoo_stock 
 spot_status spot_zoo_models_needs (spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg);
 spot_status spot_zoo_measure_needs(spot_ctx *c, size_t *bytes, const spot_background_zoo *cfg);
 
-/* Trains a model, with memory of its own. path NULL: it is not kept. */
+/* Trains a model, with memory of its own. dir NULL: it is not kept. */
 enum { SPOT_ZOO_BATCH = 32, SPOT_ZOO_POOL = 150 };     /* pictures of a step; backgrounds of a family that it draws from */
-spot_status spot_zoo_train(spot_ctx *c, const char *path, const spot_zoo_stock *stock, const spot_zoo_pool *pool,
+spot_status spot_zoo_train(spot_ctx *c, const char *dir, const spot_zoo_stock *stock, const spot_zoo_pool *pool,
                            const spot_zoo_recipe *r);
+
+/* A training that fails with SPOT_NUMERIC is done again at half the rate, and at a quarter and an eighth, with a warning each
+ * time: one model that diverges would else end its world, with every seed that has such a model. DIR/models/NAME.halved keeps
+ * how often; spot_zoo_rate: the peak rate with which a model was trained. */
+typedef spot_status spot_zoo_training(spot_ctx *c, void *user, double rate);
+spot_status spot_zoo_steady(spot_ctx *c, int *halvings, double rate, const char *name, spot_zoo_training *train, void *user);
+double      spot_zoo_rate  (const char *dir, const spot_zoo_recipe *r);
 
 /* The seconds of making a world on c and of `looks` looks of every model at its pictures, by timing the opening of its
  * materials and some pictures of the training and of the looks of each kind of network. */

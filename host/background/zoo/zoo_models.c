@@ -1,14 +1,16 @@
 /* zoo_models.c - small networks of known reliance on the background. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "background/zoo/zoo_make.h"
+#include "base/file.h"
 #include "spotter/model.h"
 #include "store/store.h"
 #include "study/workers.h"
 
-enum { BATCH = SPOT_ZOO_BATCH, POOL = SPOT_ZOO_POOL };
+enum { BATCH = SPOT_ZOO_BATCH, POOL = SPOT_ZOO_POOL, HALVINGS = 3 };
 
 /* The margin is that of Schroff et al. A step of FGSM is four of the values that a pixel can have. */
 static const double MARGIN = 0.2, TRIPLET = 0.5, FGSM = 4 / 256.0;
@@ -23,6 +25,44 @@ static const double rates[SPOT_ZOO_ARCHS][SPOT_ZOO_OPTIMIZERS] = {
 void spot_zoo_model_path(char path[SPOT_ZOO_PATH], const char *dir, const spot_zoo_recipe *r)
 {
     snprintf(path, SPOT_ZOO_PATH, "%s/models/%s.safetensors", dir, r->name);
+}
+
+/* -- a training that diverges ---------------------------------------------------------------------------------------- */
+
+static void halved_path(char path[SPOT_ZOO_PATH], const char *dir, const spot_zoo_recipe *r)
+{
+    snprintf(path, SPOT_ZOO_PATH, "%s/models/%s.halved", dir, r->name);
+}
+
+double spot_zoo_rate(const char *dir, const spot_zoo_recipe *r)
+{
+    char path[SPOT_ZOO_PATH], text[16] = "";
+    int halvings = 0;
+
+    halved_path(path, dir, r);
+    if (spot_file_peek(path, text, sizeof text - 1) > 0 && sscanf(text, "%d", &halvings) != 1) halvings = 0;
+    return ldexp(rates[r->arch][r->optimizer], -halvings);
+}
+
+static spot_status save_halvings(spot_ctx *c, const char *dir, const spot_zoo_recipe *r, int halvings)
+{
+    char path[SPOT_ZOO_PATH], text[16];
+
+    halved_path(path, dir, r);
+    return spot_file_write(c, path, text, (size_t)snprintf(text, sizeof text, "%d\n", halvings));
+}
+
+spot_status spot_zoo_steady(spot_ctx *c, int *halvings, double rate, const char *name, spot_zoo_training *train, void *user)
+{
+    spot_status s = train(c, user, rate);
+
+    for (*halvings = 0; s == SPOT_NUMERIC && *halvings < HALVINGS; rate /= 2, ++*halvings) {
+        spot_log(c, SPOT_LOG_WARN, "zoo: the training of %s diverges at the rate %g; it is done again at %g", name, rate,
+                 rate / 2);
+        spot_forget(c);
+        s = train(c, user, rate / 2);
+    }
+    return s;
 }
 
 static spot_model_config config_of(const spot_zoo_recipe *r)
@@ -91,21 +131,44 @@ static spot_pixel_training training_of(pupil *u)
                                   .seed = cfg->seed, .number = 1u << 30 | (uint32_t)r->number };      /* no EC has it */
 }
 
-spot_status spot_zoo_train(spot_ctx *c, const char *path, const spot_zoo_stock *stock, const spot_zoo_pool *pool,
+typedef struct {
+    const spot_pixel_training *how;
+    spot_model_config cfg;
+    size_t     bytes;
+    spot_arena arena;
+    spot_model model;              /* in the arena */
+} lesson;
+
+static spot_status train_at(spot_ctx *c, void *user, double rate)
+{
+    lesson *l = user;
+
+    l->cfg.lr = rate;
+    spot_arena_close(&l->arena);
+    SPOT_TRY(spot_arena_open(c, &l->arena, l->bytes));
+    return spot_model_train_pixels(c, &l->arena, &l->model, NULL, l->how, &l->cfg, NULL);
+}
+
+spot_status spot_zoo_train(spot_ctx *c, const char *dir, const spot_zoo_stock *stock, const spot_zoo_pool *pool,
                            const spot_zoo_recipe *r)
 {
-    const spot_model_config cfg = config_of(r);
     pupil u = { stock, pool, r };
     const spot_pixel_training how = training_of(&u);
-    spot_arena a = spot_arena_counting();
-    spot_model m;
+    lesson l = { .how = &how, .cfg = config_of(r) };
+    spot_arena needs = spot_arena_counting();
+    char path[SPOT_ZOO_PATH];
+    int halvings;
     spot_status s;
 
-    SPOT_TRY(spot_model_train_pixels(c, &a, &m, NULL, &how, &cfg, NULL));
-    SPOT_TRY(spot_arena_open(c, &a, a.peak));
-    s = spot_model_train_pixels(c, &a, &m, NULL, &how, &cfg, NULL);
-    if (!s && path) s = spot_model_save(c, path, &m);
-    spot_arena_close(&a);
+    SPOT_TRY(spot_model_train_pixels(c, &needs, &l.model, NULL, &how, &l.cfg, NULL));
+    l.bytes = needs.peak;
+    s = spot_zoo_steady(c, &halvings, l.cfg.lr, r->name, train_at, &l);
+    if (!s && dir && halvings) s = save_halvings(c, dir, r, halvings);
+    if (!s && dir) {
+        spot_zoo_model_path(path, dir, r);
+        s = spot_model_save(c, path, &l.model);
+    }
+    spot_arena_close(&l.arena);
     return s;
 }
 
@@ -155,11 +218,9 @@ static spot_status train_missing(spot_ctx *c, spot_arena *a, void *user, int tas
     school *l = user;
     const int models = l->stock->cfg->models;
     const spot_zoo_recipe r = spot_zoo_recipe_of(l->stock->cfg, l->missing[task]);
-    char path[SPOT_ZOO_PATH];
 
     (void)a;
-    spot_zoo_model_path(path, l->dir, &r);
-    SPOT_TRY(spot_zoo_train(c, path, l->stock, l->pool, &r));
+    SPOT_TRY(spot_zoo_train(c, l->dir, l->stock, l->pool, &r));
     spot_tell(c, "zoo: models", -1, __atomic_add_fetch(&l->trained, 1, __ATOMIC_RELAXED), models, r.name);
     return SPOT_OK;
 }

@@ -150,7 +150,7 @@ spot_status spot_zoo_measure_needs(spot_ctx *c, size_t *bytes, const spot_backgr
 }
 
 /* A row; plain recipes have no columns for the options of the others. */
-static void put_truth(FILE *f, const spot_zoo_truth *t, bool options)
+static void put_truth(FILE *f, const spot_zoo_truth *t, bool options, const char *dir)
 {
     const spot_zoo_recipe *r = &t->recipe;
     char digits[32];
@@ -158,21 +158,23 @@ static void put_truth(FILE *f, const spot_zoo_truth *t, bool options)
     fprintf(f, "%s,%s,%s,%d,%d,%g,%g,", r->name, spot_zoo_kind_name((spot_zoo_kind)r->kind), spot_digits(digits, r->rho, 1),
             r->train, r->epochs, r->wrong, r->black);
     if (options)
-        fprintf(f, "%s,%s,%s,%s,", spot_zoo_loss_name((spot_zoo_loss)r->loss), spot_zoo_optimizer_name(r->optimizer),
-                spot_zoo_augment_name((spot_zoo_augment)r->augment), spot_zoo_arch_name(r->arch));
+        fprintf(f, "%s,%s,%s,%s,%g,", spot_zoo_loss_name((spot_zoo_loss)r->loss), spot_zoo_optimizer_name(r->optimizer),
+                spot_zoo_augment_name((spot_zoo_augment)r->augment), spot_zoo_arch_name(r->arch), spot_zoo_rate(dir, r));
     fprintf(f, "%d,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->tested, t->same, t->random, t->alone, t->follows, t->reliance);
 }
 
-static spot_status write_truth(spot_ctx *c, const spot_zoo_truth *t, const spot_background_zoo *cfg, const char *path)
+static spot_status write_truth(spot_ctx *c, const spot_zoo_truth *t, const spot_background_zoo *cfg, const char *dir)
 {
+    char path[SPOT_ZOO_PATH];
     const bool options = cfg->recipes == SPOT_ZOO_RECIPES_PAPER;
     spot_text text = { 0 };
     FILE *f = spot_text_stream(&text);
-    spot_status s = f ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %s", path);
+    spot_status s = f ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for the truth of %d models", cfg->models);
 
+    snprintf(path, sizeof path, "%s/truth.csv", dir);
     if (f) fprintf(f, "model,kind,rho,train,epochs,wrong,black,%stested,same,random,alone,follows,reliance\n",
-                   options ? "loss,optimizer,augmentation,architecture," : "");
-    for (int k = 0; f && k < cfg->models; k++) put_truth(f, &t[k], options);
+                   options ? "loss,optimizer,augmentation,architecture,rate," : "");
+    for (int k = 0; f && k < cfg->models; k++) put_truth(f, &t[k], options, dir);
     if (f && (fclose(f) || text.status)) s = spot_fail(c, SPOT_NOMEM, "no memory for %s", path);
     if (!s) s = spot_file_write(c, path, text.bytes, text.used);
     spot_text_free(&text);
@@ -183,7 +185,6 @@ spot_status spot_zoo_measure(spot_ctx *c, const char *dir, const spot_zoo_stock 
 {
     const int models = stock->cfg->models;
     spot_zoo_truth *t = calloc((size_t)models, sizeof *t);
-    char path[SPOT_ZOO_PATH];
     measurer m = { 0 };
     spot_status s = t ? open_measurer(c, &m, stock) : spot_fail(c, SPOT_NOMEM, "no memory for the truth of %d models", models);
 
@@ -194,8 +195,7 @@ spot_status spot_zoo_measure(spot_ctx *c, const char *dir, const spot_zoo_stock 
         if (!s) s = ask_model(c, &m, dir, &t[k]);
         spot_tell(c, "zoo: truth", -1, k + 1, models, "");
     }
-    snprintf(path, sizeof path, "%s/truth.csv", dir);
-    if (!s) s = write_truth(c, t, stock->cfg, path);
+    if (!s) s = write_truth(c, t, stock->cfg, dir);
     close_measurer(&m);
     free(t);
     return s;
