@@ -10,8 +10,9 @@ planted  N worlds of one class, of the seeds FIRST and after: 2,000 rows in four
 truth    The networks of RUN, a finished sweep with --keep views. By the default methods and by each of METHODS alone: the share
          of the planted blindspots that confirmed slices cover, mean over the ECs that count and have a blindspot; slices that
          are in no blindspot; slices that are confirmed where none is planted. CASE names the run.
-apart    The same networks. N searches by METHODS in 500 test images of each EC that counts; the mean excess of the confirmed
-         slices on the validation images, which are drawn apart from the test images, over the mean that discover expects.
+apart    The same networks, of a run with --keep all. N searches by METHODS in 500 test images of each EC that counts; the mean
+         excess of the confirmed slices on the validation images, which are drawn apart from the test images, over the mean that
+         discover expects.
          (Thirds of one small set of rows would not do: where one part has more of the errors the others have fewer.)
 
 KEY: machine, load, commit, numbers, date, command must be given, `null` is a value; note may be. Prints lines for
