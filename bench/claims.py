@@ -12,8 +12,8 @@ truth    The networks of RUN, a finished sweep with --keep views. By the default
          are in no blindspot; slices that are confirmed where none is planted. CASE names the run.
 apart    The same networks, of a run with --keep all. N searches by METHODS in 500 test images of each EC that counts; the mean
          excess of the confirmed slices on the validation images, which are drawn apart from the test images, over the mean that
-         discover expects.
-         (Thirds of one small set of rows would not do: where one part has more of the errors the others have fewer.)
+         discover expects. (Thirds of one small set of rows would not do: where one part has more of the errors the others have
+         fewer.)
 
 KEY: machine, load, commit, numbers, date, command must be given, `null` is a value; note may be. Prints lines for
 bench/results/claims.jsonl. Intervals redraw ECs 2,000 times. One process for each core that it may use."""
@@ -32,6 +32,7 @@ from sklearn.datasets import load_digits
 from sklearn.neural_network import MLPClassifier
 
 import tensors
+from ecs import interval
 from results import ABOUT
 
 METHODS = {"ward": "Ward", "kmeans": "k-means", "planespot-pca": "PlaneSpot on PCA", "planespot-tsne": "PlaneSpot on t-SNE",
@@ -168,7 +169,7 @@ def compared(program, run, ec):
 def percentiles(values):
     """of means over redrawn ECs"""
     draws = np.random.default_rng(1).integers(0, len(values), (DRAWS, len(values)))
-    return dict(zip(("low", "high"), (round(float(q), 3) + 0.0 for q in np.quantile(values[draws].mean(1), [.025, .975]))))
+    return dict(zip(("low", "high"), (round(float(q), 3) + 0.0 for q in interval(values, draws))))
 
 
 def truth(program, say, run, case):

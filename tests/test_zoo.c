@@ -452,6 +452,10 @@ TEST_IN_FOLDER(a_world_of_the_papers_recipes)
     unlink(in_root("a/truth.csv"));
     CHECK_OK(&one, spot_zoo_make(&one, in_root("a"), &cfg));
     assert_true(holds_text("a/truth.csv", "rotate,resnet34,0.025,20,"));
+    unlink(in_root("a/truth.csv"));
+    unlink(in_root("a/models/triplet-sgd-rotate-resnet34-rho050-01.safetensors"));
+    CHECK_OK(&one, spot_zoo_make(&one, in_root("a"), &cfg));
+    assert_true(holds_text("a/truth.csv", "rotate,resnet34,0.05,20,"));       /* of the training that was done now */
     for (int k = 0; k < 3; k++) {
         snprintf(path, sizeof path, "models/%.47s.safetensors", t[k].recipe.name);
         const spot_key a = key_of_file(&one, "a", path), b = key_of_file(&one, "b", path);

@@ -100,9 +100,9 @@ enum { SPOT_ZOO_BATCH = 32, SPOT_ZOO_POOL = 150 };     /* pictures of a step; ba
 spot_status spot_zoo_train(spot_ctx *c, const char *dir, const spot_zoo_stock *stock, const spot_zoo_pool *pool,
                            const spot_zoo_recipe *r);
 
-/* A training that fails with SPOT_NUMERIC is done again at half the rate, and at a quarter and an eighth, with a warning each
- * time: one model that diverges would else end its world, with every seed that has such a model. DIR/models/NAME.halved keeps
- * how often; spot_zoo_rate: the peak rate with which a model was trained. */
+/* A training that fails with SPOT_NUMERIC is done again at half the rate, then at a quarter and an eighth, with a warning each
+ * time: else a seed with one model that diverges could have no world. DIR/models/NAME.halved keeps how often; spot_zoo_rate:
+ * the peak rate with which a model was trained. */
 typedef spot_status spot_zoo_training(spot_ctx *c, void *user, double rate);
 spot_status spot_zoo_steady(spot_ctx *c, int *halvings, double rate, const char *name, spot_zoo_training *train, void *user);
 double      spot_zoo_rate  (const char *dir, const spot_zoo_recipe *r);

@@ -163,7 +163,7 @@ spot_status spot_zoo_train(spot_ctx *c, const char *dir, const spot_zoo_stock *s
     SPOT_TRY(spot_model_train_pixels(c, &needs, &l.model, NULL, &how, &l.cfg, NULL));
     l.bytes = needs.peak;
     s = spot_zoo_steady(c, &halvings, l.cfg.lr, r->name, train_at, &l);
-    if (!s && dir && halvings) s = save_halvings(c, dir, r, halvings);
+    if (!s && dir && spot_zoo_rate(dir, r) != l.cfg.lr) s = save_halvings(c, dir, r, halvings);    /* 0: of a killed process */
     if (!s && dir) {
         spot_zoo_model_path(path, dir, r);
         s = spot_model_save(c, path, &l.model);
