@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "checks.h"
+#include "examine/examiners.h"
 #include "landscapes.h"
 #include "spotter/examiner.h"
 #include "spotter/rng.h"
@@ -151,4 +152,26 @@ TEST(what_is_out_of_range_is_refused)
     CHECK_FAILS(&c, spot_examiner_open(&c, &e, &cfg, &s), SPOT_USAGE, "examiner.unknown");
     assert_string_equal(spot_examiner_name(SPOT_EXAMINER_BO2019), "bo-2019");
     assert_string_equal(spot_examiner_name(-1), "unknown");
+}
+
+/* ---- time ---- */
+
+/* Sums of work that grows by a power of what was asked, after two points that cost nothing. */
+TEST(time_of_an_examiner_grows_as_it_did)
+{
+    for (int power = 0; power <= 3; power++) {
+        spot_examiner_moment mark[3] = { { 0, 0 } }, now = { 0, 0 };
+        double seconds[501] = { 0 };
+        for (int n = 1; n <= 500; n++) seconds[n] = seconds[n - 1] + (n <= 2 ? 0 : 1e-3 * pow(n, power));
+        for (int n = 1; n <= 100; n++) {
+            now = (spot_examiner_moment){ seconds[n], n };
+            if (n >= 2 * mark[2].asked) mark[0] = mark[1], mark[1] = mark[2], mark[2] = now;
+        }
+        assert_int_equal(mark[2].asked, 64);
+        const double ratio = spot_examiner_seconds(mark, now, 500) / seconds[500];
+        if (power < 3) CHECK_NEAR(ratio, 1, .02);
+        else assert_true(ratio > .1 && ratio < .2);        /* held to a power of 2: that of a few points may be anything */
+    }
+    const spot_examiner_moment early[3] = { { 0, 0 }, { 0, 0 }, { 1e-4, 2 } };
+    CHECK_NEAR(spot_examiner_seconds(early, (spot_examiner_moment){ .5, 4 }, 500), 62.5, 1e-9);
 }

@@ -13,7 +13,7 @@
 
 enum { FEW = 16 };                         /* objects by which renders are timed */
 
-static const double ENOUGH = 1;            /* seconds after which an examiner's work is told from what it did so far */
+static const double ENOUGH = 1, LONGER = 4;     /* seconds after which an examiner's work is told from what it did so far */
 
 /* The time of a call, and of each render in it. */
 typedef struct { spot_spent call, each; } pace;
@@ -174,8 +174,6 @@ static spot_status add_training(spot_ctx *c, trial *t, const spot_examine_model 
 /* The work of an examiner for all objects, without renders; and its rounds. */
 typedef struct { spot_spent spent; double rounds; } examiner_work;
 
-typedef struct { double seconds; int asked; } moment;
-
 /* Losses with a valley, so that a method finds something to follow. */
 static void answer(const trial *t, double *loss, const double *at, int n)
 {
@@ -186,39 +184,51 @@ static void answer(const trial *t, double *loss, const double *at, int n)
     }
 }
 
-/* Told until the budget ends or the time is enough; the rest grows as the second half of that did. */
-static spot_status play(spot_ctx *c, const trial *t, spot_examiner *e, int problems, int budget, examiner_work *w)
+double spot_examiner_seconds(const spot_examiner_moment mark[3], spot_examiner_moment now, double asked)
+{
+    double each[2], at[2];
+
+    for (int i = 0; i < 2; i++) {
+        const double n = mark[i + 1].asked - mark[i].asked;
+        each[i] = n > 0 ? (mark[i + 1].seconds - mark[i].seconds) / n : 0;
+        at[i] = 0.5 * (mark[i + 1].asked + mark[i].asked);
+    }
+    if (!(each[0] > 0 && each[1] > 0)) return now.seconds / now.asked * asked;
+    const double power = 1 + fmin(2, fmax(0, log(each[1] / each[0]) / log(at[1] / at[0])));
+    return now.seconds + each[1] * at[1] / power * (pow(asked / at[1], power) - pow(now.asked / at[1], power));
+}
+
+/* Told until the budget ends or the time is enough; the rest follows from the growth. asked: how far it came. */
+static spot_status play(spot_ctx *c, const trial *t, spot_examiner *e, int problems, int budget, double enough,
+                        examiner_work *w, int *asked)
 {
     const size_t most = (size_t)problems * (size_t)(budget < SPOT_EXAMINER_MOST ? budget : SPOT_EXAMINER_MOST);
     double *at = malloc(most * (size_t)t->space.dims * sizeof *at), *loss = malloc(most * sizeof *loss);
     spot_status s = at && loss ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory to time an examiner");
-    moment half = { 0, 0 }, mark = { 0, 0 };
+    spot_examiner_moment mark[3] = { { 0, 0 }, { 0, 0 }, { 0, 0 } }, last = { 0, 0 };
     spot_spent now = spot_spent_now();
-    int asked = 0;
 
-    while (s == SPOT_OK && asked < budget && w->spent.cpu < ENOUGH) {
+    *w = (examiner_work){ { 0, 0 }, 0 }, *asked = 0;
+    while (s == SPOT_OK && *asked < budget && w->spent.cpu < enough) {
         const int n = spot_examiner_wants(e);
         s = spot_examiner_ask(c, e, at);
         if (s == SPOT_OK) answer(t, loss, at, problems * n);
         if (s == SPOT_OK) s = spot_examiner_tell(c, e, loss);
-        asked += n, w->rounds++;
+        *asked += n, w->rounds++;
         spot_spend(&w->spent, &now);
-        if (asked >= 2 * mark.asked) half = mark, mark = (moment){ w->spent.cpu, asked };
+        last = (spot_examiner_moment){ w->spent.cpu, *asked };
+        if (*asked >= 2 * mark[2].asked) mark[0] = mark[1], mark[1] = mark[2], mark[2] = last;
     }
     free(at), free(loss);
-    if (s != SPOT_OK || asked >= budget) return s;
-    const double power = half.asked ? log(w->spent.cpu / half.seconds) / log((double)asked / half.asked) : 1;
-    const double more = (double)budget / asked;
-    w->spent = times(pow(more, fmin(3, fmax(1, power))), w->spent);
-    w->rounds *= more;
+    if (s != SPOT_OK || *asked >= budget) return s;
+    w->spent = times(spot_examiner_seconds(mark, last, budget) / w->spent.cpu, w->spent);
+    w->rounds *= (double)budget / *asked;
     return SPOT_OK;
 }
 
-static spot_status time_examiner(spot_ctx *c, const trial *t, const spot_examiner_config *e, examiner_work *w)
+static spot_status play_new(spot_ctx *c, const trial *t, const spot_examiner_config *e, int problems, int budget,
+                            double enough, examiner_work *w, int *asked)
 {
-    const spot_examine_search search = spot_examine_search_of(t->cfg, e);
-    const int problems = spot_examine_objects_of_a_model(t->cfg) < 256 ? spot_examine_objects_of_a_model(t->cfg) : 256;
-    const int budget = spot_examine_asked(&search, search.points - 1);
     uint32_t *number = malloc((size_t)problems * sizeof *number);
     spot_examiner *own = NULL;
     spot_status s = number ? SPOT_OK : spot_fail(c, SPOT_NOMEM, "no memory for %d objects", problems);
@@ -226,10 +236,25 @@ static spot_status time_examiner(spot_ctx *c, const trial *t, const spot_examine
     for (int i = 0; number && i < problems; i++) number[i] = (uint32_t)i;
     if (s == SPOT_OK)
         s = spot_examiner_open(c, &own, e, &(spot_examiner_search){ &t->space, problems, budget, t->cfg->search.seed, number });
-    if (s == SPOT_OK) s = play(c, t, own, problems, budget, w);
+    if (s == SPOT_OK) s = play(c, t, own, problems, budget, enough, w, asked);
     spot_examiner_close(own);
     free(number);
     return s;
+}
+
+/* An examiner that comes not far with all problems is timed on a few, where it comes far enough to show how it grows. */
+static spot_status time_examiner(spot_ctx *c, const trial *t, const spot_examiner_config *e, examiner_work *w)
+{
+    const spot_examine_search search = spot_examine_search_of(t->cfg, e);
+    const int problems = spot_examine_objects_of_a_model(t->cfg) < 256 ? spot_examine_objects_of_a_model(t->cfg) : 256;
+    const int budget = spot_examine_asked(&search, search.points - 1), few = c->threads < 1 ? 1 : c->threads;
+    int asked;
+
+    SPOT_TRY(play_new(c, t, e, problems, budget, ENOUGH, w, &asked));
+    if (asked >= budget / 8 || few >= problems) return SPOT_OK;
+    SPOT_TRY(play_new(c, t, e, few, budget, LONGER, w, &asked));
+    w->spent = times((double)problems / few, w->spent);
+    return SPOT_OK;
 }
 
 /* ---- all ---- */
