@@ -171,8 +171,8 @@ static spot_status add_training(spot_ctx *c, trial *t, const spot_examine_model 
 
 /* ---- examiners ---- */
 
-/* The work of an examiner for all objects, without renders; and its rounds. */
-typedef struct { spot_spent spent; double rounds; } examiner_work;
+/* The work of an examiner for all objects, without renders; its rounds; how many points it was timed on. */
+typedef struct { spot_spent spent; double rounds; int asked; } examiner_work;
 
 /* Losses with a valley, so that a method finds something to follow. */
 static void answer(const trial *t, double *loss, const double *at, int n)
@@ -198,9 +198,9 @@ double spot_examiner_seconds(const spot_examiner_moment mark[3], spot_examiner_m
     return now.seconds + each[1] * at[1] / power * (pow(asked / at[1], power) - pow(now.asked / at[1], power));
 }
 
-/* Told until the budget ends or the time is enough; the rest follows from the growth. asked: how far it came. */
+/* Told until the budget ends or the time is enough; the rest follows from the growth. */
 static spot_status play(spot_ctx *c, const trial *t, spot_examiner *e, int problems, int budget, double enough,
-                        examiner_work *w, int *asked)
+                        examiner_work *w)
 {
     const size_t most = (size_t)problems * (size_t)(budget < SPOT_EXAMINER_MOST ? budget : SPOT_EXAMINER_MOST);
     double *at = malloc(most * (size_t)t->space.dims * sizeof *at), *loss = malloc(most * sizeof *loss);
@@ -208,26 +208,26 @@ static spot_status play(spot_ctx *c, const trial *t, spot_examiner *e, int probl
     spot_examiner_moment mark[3] = { { 0, 0 }, { 0, 0 }, { 0, 0 } }, last = { 0, 0 };
     spot_spent now = spot_spent_now();
 
-    *w = (examiner_work){ { 0, 0 }, 0 }, *asked = 0;
-    while (s == SPOT_OK && *asked < budget && w->spent.cpu < enough) {
+    *w = (examiner_work){ { 0, 0 }, 0, 0 };
+    while (s == SPOT_OK && w->asked < budget && w->spent.cpu < enough) {
         const int n = spot_examiner_wants(e);
         s = spot_examiner_ask(c, e, at);
         if (s == SPOT_OK) answer(t, loss, at, problems * n);
         if (s == SPOT_OK) s = spot_examiner_tell(c, e, loss);
-        *asked += n, w->rounds++;
+        w->asked += n, w->rounds++;
         spot_spend(&w->spent, &now);
-        last = (spot_examiner_moment){ w->spent.cpu, *asked };
-        if (*asked >= 2 * mark[2].asked) mark[0] = mark[1], mark[1] = mark[2], mark[2] = last;
+        last = (spot_examiner_moment){ w->spent.cpu, w->asked };
+        if (w->asked >= 2 * mark[2].asked) mark[0] = mark[1], mark[1] = mark[2], mark[2] = last;
     }
     free(at), free(loss);
-    if (s != SPOT_OK || *asked >= budget) return s;
+    if (s != SPOT_OK || w->asked >= budget) return s;
     w->spent = times(spot_examiner_seconds(mark, last, budget) / w->spent.cpu, w->spent);
-    w->rounds *= (double)budget / *asked;
+    w->rounds *= (double)budget / w->asked;
     return SPOT_OK;
 }
 
 static spot_status play_new(spot_ctx *c, const trial *t, const spot_examiner_config *e, int problems, int budget,
-                            double enough, examiner_work *w, int *asked)
+                            double enough, examiner_work *w)
 {
     uint32_t *number = malloc((size_t)problems * sizeof *number);
     spot_examiner *own = NULL;
@@ -236,7 +236,7 @@ static spot_status play_new(spot_ctx *c, const trial *t, const spot_examiner_con
     for (int i = 0; number && i < problems; i++) number[i] = (uint32_t)i;
     if (s == SPOT_OK)
         s = spot_examiner_open(c, &own, e, &(spot_examiner_search){ &t->space, problems, budget, t->cfg->search.seed, number });
-    if (s == SPOT_OK) s = play(c, t, own, problems, budget, enough, w, asked);
+    if (s == SPOT_OK) s = play(c, t, own, problems, budget, enough, w);
     spot_examiner_close(own);
     free(number);
     return s;
@@ -248,11 +248,10 @@ static spot_status time_examiner(spot_ctx *c, const trial *t, const spot_examine
     const spot_examine_search search = spot_examine_search_of(t->cfg, e);
     const int problems = spot_examine_objects_of_a_model(t->cfg) < 256 ? spot_examine_objects_of_a_model(t->cfg) : 256;
     const int budget = spot_examine_asked(&search, search.points - 1), few = c->threads < 1 ? 1 : c->threads;
-    int asked;
 
-    SPOT_TRY(play_new(c, t, e, problems, budget, ENOUGH, w, &asked));
-    if (asked >= budget / 8 || few >= problems) return SPOT_OK;
-    SPOT_TRY(play_new(c, t, e, few, budget, LONGER, w, &asked));
+    SPOT_TRY(play_new(c, t, e, problems, budget, ENOUGH, w));
+    if (w->asked >= budget / 8 || few >= problems) return SPOT_OK;
+    SPOT_TRY(play_new(c, t, e, few, budget, LONGER, w));
     w->spent = times((double)problems / few, w->spent);
     return SPOT_OK;
 }
