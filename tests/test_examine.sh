@@ -20,12 +20,16 @@ grep -q '^searches   12' "$dir/out" || fail "plan: $(cat "$dir/out")"
 grep -q '^training   360 renders' "$dir/out" || fail "plan: $(cat "$dir/out")"
 grep -q '^time       .* of processor time' "$dir/out" || fail "plan: $(cat "$dir/out")"
 
-# The processor time that a plan tells follows training and searches: the margins are wide, for a busy machine.
+# The processor time that a plan tells follows training and searches: medians of three, and wide margins, for a busy machine.
 seconds() # EDIT: of the config with that edit of sed
 {
     sed "$1" "$dir/net.yaml" >"$dir/edited.yaml"
-    run 0 "" plan "$dir/edited.yaml" --json --threads 1
-    /usr/bin/python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cpu_seconds"])' "$dir/out"
+    for try in 1 2 3; do
+        run 0 "" plan "$dir/edited.yaml" --json --threads 1
+        cp "$dir/out" "$dir/plan.$try"
+    done
+    /usr/bin/python3 -c 'import json, sys; print(sorted(json.load(open(f))["cpu_seconds"] for f in sys.argv[1:])[1])' \
+        "$dir"/plan.[123]
 }
 /usr/bin/python3 - "$(seconds 's/epochs: 2/epochs: 20/')" "$(seconds 's/epochs: 2/epochs: 200/')" \
     "$(seconds 's/seeds: 2/seeds: 40/')" "$(seconds 's/seeds: 2/seeds: 160/')" <<'END' || fail "the time of a plan"
