@@ -46,7 +46,7 @@ static const spot_study squares = {
 };
 
 static volatile sig_atomic_t stop;
-static int dies_at = -1, stops_at = -1, slow = 1000;   /* microseconds of a unit */
+static int dies_at = -1, halts_at = -1, stops_at = -1, slow = 1000;   /* microseconds of a unit */
 static bool let_both, shared;
 
 static spot_status compute(spot_ctx *c, spot_work *w, const int *unit, int n)
@@ -55,6 +55,7 @@ static spot_status compute(spot_ctx *c, spot_work *w, const int *unit, int n)
         square s = { unit[i], 1, "", unit[i] * unit[i] + ((const config *)w->config)->add, unit[i] == 13 };
         memcpy(s.config, w->key, sizeof s.config);
         if (usleep((useconds_t)slow) || unit[i] == dies_at) raise(SIGKILL);
+        if (unit[i] == halts_at) raise(SIGSTOP);
         stop |= unit[i] == stops_at;
         SPOT_TRY(spot_check_stop(c));
         SPOT_TRY(spot_work_keep(c, w, unit[i], &s));
