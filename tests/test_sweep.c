@@ -283,6 +283,9 @@ TEST_WITH(a_run_gets_a_method_without_its_networks, set_up, tear_down)
     CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
     shell("find %s -name '*.model' -delete", "a");
     cfg->bdms = methods;
+    cfg->metric.top++;                      /* one more method is no reason for a refusal, and this is */
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_USAGE, "run.other_config: metric.top");
+    cfg->metric.top--;
     CHECK_OK(&c, sweep(&c, cfg, "b", 0, 1, &r));
     CHECK_OK(&c, sweep(&c, cfg, "a", 0, 1, &r));
     assert_true(r.planned == 3 && r.done == 3 && !r.already && !r.failed);
@@ -295,7 +298,7 @@ TEST_WITH(a_run_gets_a_method_without_its_networks, set_up, tear_down)
     CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_USAGE, "run.other_config");
     cfg->bdm[0].mixture.k_max--;
     cfg->bdms = methods - 1;
-    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_USAGE, "run.other_config");
+    CHECK_FAILS(&c, sweep(&c, cfg, "a", 0, 1, &r), SPOT_USAGE, "run.other_config: the number of bdms");
     CHECK_CONFIG_FREE(cfg);
     spot_ctx_close(&c);
 }

@@ -40,14 +40,13 @@ static spot_status name_a_method(spot_ctx *c, void *config)
 }
 
 /* The saved methods come first, with the settings that they had. */
-static bool gains_methods(const void *saved, const void *here)
+static bool gains_methods(char *words, size_t size, const void *saved, const void *here)
 {
     spot_config less = *(const spot_config *)here;
-    char words[512];
 
     if (less.bdms <= ((const spot_config *)saved)->bdms) return false;
     less.bdms = ((const spot_config *)saved)->bdms;
-    return !spot_config_is_other(words, sizeof words, &spot_sweep_kind, saved, &less);
+    return !spot_config_is_other(words, size, &spot_sweep_kind, saved, &less);
 }
 
 const spot_config_kind spot_sweep_kind = {

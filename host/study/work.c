@@ -20,7 +20,7 @@
 /* Whether here's results may take the place of the saved ones: what a unit's result was made of stays in the cache. */
 static bool may_follow(char *words, size_t size, const spot_config_kind *k, const void *saved, const void *here)
 {
-    return !spot_config_is_other(words, size, k, saved, here) || (k->gains && k->gains(saved, here));
+    return !spot_config_is_other(words, size, k, saved, here) || (k->gains && k->gains(words, size, saved, here));
 }
 
 /* SPOT_USAGE when the directory holds another config. *grown: it holds none yet, or one with fewer units, fewer results of a

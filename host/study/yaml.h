@@ -25,8 +25,9 @@ typedef struct spot_config_kind {
     spot_status (*check)(struct spot_reading *r, const void *cfg, const yaml_node_t *root);
     /* Fills settings that the text leaves out and that others decide, after the checks. NULL: there are none. */
     spot_status (*complete)(spot_ctx *c, void *cfg);
-    /* Whether `here` asks the saved run's units for more results and changes nothing else. NULL: a run gets no more. */
-    bool (*gains)(const void *saved, const void *here);
+    /* Whether `here` asks the saved run's units for more results and changes nothing else, which else replaces words (or leaves
+     * them: it asks for no more). NULL: a run gets no more. */
+    bool (*gains)(char *words, size_t size, const void *saved, const void *here);
 } spot_config_kind;
 
 void spot_config_reset(const spot_config_kind *k, void *cfg);      /* to the defaults; frees nothing */
