@@ -5,6 +5,7 @@ Prints lines as bench/results.py describes them; it writes nothing. They belong 
 older lines of these cases. KEY: machine, load, commit, numbers, date, command must be given, and `null` is a value; note may
 be.
 --beside RUN    adds differences to another run's searches by the same examiners on the same objects (order of the factors).
+--seeds K       counts the first K search seeds alone, where the others are not searched yet; every case says so
 --last          adds where the last renders of every search lie: shares above 30 and below -30 degrees of camera elevation.
 
 For every model and examiner, at each T (updates of rl, renders of others) and at T = 0:
@@ -58,13 +59,14 @@ def sections(path):
 
 class Run:
     """start (model, place) and mean p of searches, {(model, examiner): (places, seeds, points)}; NaN: not searched yet"""
-    def __init__(self, folder):
+    def __init__(self, folder, seeds=None):
         self.folder, config = folder, sections(os.path.join(folder, "config.yaml"))
         self.models = [m["name"] for m in config["models"]]
         self.examiners = [e["name"] or e["method"] for e in config["examiners"]]
         self.batch = [int(e["batch"]) if e["method"] == "rl" else 1 for e in config["examiners"]]
         self.classes = [c["name"] for c in config["classes"] if c["leave"] != "true"]
         self.seeds, self.each = int(config["search"]["seeds"]), int(config["objects"]["per_class"])
+        self.counted = min(int(seeds or self.seeds), self.seeds)
         self.factors = [f["factor"] for f in config["factors"]] or ORDER
         self.places = len(self.classes) * self.each
         # what its cases end with, so that they are no others' newer figures
@@ -93,7 +95,7 @@ class Run:
 
     def curve(self, model, examiner):
         """{T: mean p of each place over its seeds}, NaN where a seed is missing; T = 0: random renders"""
-        p = self.p[model, examiner].mean(1)
+        p = self.p[model, examiner][:, :self.counted].mean(1)
         start = np.where(np.isnan(p[:, 0]), np.nan, self.start[model])
         return {0: start, **{n // self.batch[examiner]: p[:, k] for k, n in enumerate(self.asked[model, examiner])}}
 
@@ -109,7 +111,7 @@ class Run:
                     degrees = 180 * at[max(end - LAST, 0):end, self.factors.index(ELEVATION)] - 90
                     if len(degrees):
                         share[place, seed] = (degrees > STEEP).mean(), (degrees < -STEEP).mean()
-        return share.mean(1)
+        return share[:, :self.counted].mean(1)
 
 
 # ---- numbers ----
@@ -189,13 +191,14 @@ class Printer:
     def line(self, op, case, found, peer=None, note="", kind=None):
         if not found:
             return
-        kind = self.run.kind if kind is None else kind
+        kind, few = self.run.kind if kind is None else kind, self.run.counted < self.run.seeds
+        case += kind + (f", {self.run.counted} of {self.run.seeds} seeds" if few else "")
         if (op, case) in self.printed:             # T = 0 of Table 3, which is every examiner's
             return
         self.printed.add((op, case))
         peer = None if kind else peer
         value, low, high, n = found
-        parts = [("op", json.dumps(op)), ("case", json.dumps("examine_paper: " + case + kind))]
+        parts = [("op", json.dumps(op)), ("case", json.dumps("examine_paper: " + case))]
         parts += [("value", digits(value)), ("unit", "null")]
         parts += [("low", digits(low)), ("high", digits(high))] if n > 1 else []
         parts += [("of", str(n))]
@@ -284,15 +287,15 @@ def print_last(out, run):
 
 def main():
     words_of, options = sys.argv[1:], {}
-    for name, takes in (("--beside", True), ("--last", False)):
+    for name, takes in (("--beside", True), ("--seeds", True), ("--last", False)):
         if name in words_of:
             k = words_of.index(name)
             options[name] = words_of[k + 1] if takes and k + 1 < len(words_of) else True
             del words_of[k:k + 1 + takes]
     given = dict(w.partition("=")[::2] for w in words_of[1:])
-    if not words_of or set(ABOUT) - set(given) or set(given) - {*ABOUT, "note"} or options.get("--beside") is True:
+    if not words_of or set(ABOUT) - set(given) or set(given) - {*ABOUT, "note"} or True in (options.get("--beside"), options.get("--seeds")):
         sys.exit(__doc__)
-    run = Run(words_of[0])
+    run = Run(words_of[0], options.get("--seeds"))
     if not run.done:
         sys.exit(f"{words_of[0]} has no search that is done")
     out = Printer(run, given)
@@ -300,7 +303,7 @@ def main():
     print_models(out, run)
     print_examiners(out, run)
     if "--beside" in options:
-        print_beside(out, run, Run(options["--beside"]))
+        print_beside(out, run, Run(options["--beside"], options.get("--seeds")))
     if "--last" in options:
         print_last(out, run)
 

@@ -11,7 +11,7 @@ import json, os, struct, sys
 
 # ResNet-34 starts at .5 and AlexNet at .4; rl ends at .4 and .2, in the first class .1 lower, in the second .1 higher; its two
 # seeds are .05 apart. cem ends at half of each start.
-for name, left_out in (("whole", None), ("part", 1)):
+for name, left_out in (("whole", None), ("part", 5)):
     run = f"{sys.argv[1]}/{name}"
     os.makedirs(f"{run}/segments/000"), os.makedirs(f"{run}/searches/000")
     with open(f"{run}/config.yaml", "w") as file:
@@ -67,6 +67,7 @@ END
 rows() { "$python" "$root/bench/examine_paper_rows.py" "$@" machine=E load=1 commit=null numbers=12 date=2026-11-30 command=x; }
 rows "$dir/whole" --last > "$dir/whole.jsonl"
 rows "$dir/part" > "$dir/part.jsonl"
+rows "$dir/part" --seeds 1 > "$dir/first.jsonl"
 rows "$dir/whole" --beside "$dir/part" > "$dir/beside.jsonl"
 sed 's/"resnet34"/"resnet34-m5"/; s/"alexnet"/"resnet34-steps-m5"/' -i.whole "$dir/whole/config.yaml"
 rows "$dir/whole" --last > "$dir/table_3.jsonl"
@@ -108,12 +109,18 @@ assert rows["mean p, T = 500", "ResNet-34, rl"]["peer_value"] == .131
 assert "1 of 4 places" in rows["mean p, AlexNet minus ResNet-34, T = 500", "rl"]["note"]
 assert "note" not in rows["mean p, T = 500", "ResNet-34, rl"]
 
-rows = read("part")                                     # the second lamp has one seed of ResNet-34's rl
+rows = read("part")                                     # the second lamp lacks the second seed of ResNet-34's rl
 expect(rows, "mean p, T = 500", "ResNet-34, rl", (.3 + .5 + .5) / 3, 3)
 expect(rows, "mean p, T = 500", "ResNet-34, rl, class lamp", .3, 1)
 expect(rows, "mean p, AlexNet minus ResNet-34, T = 500", "rl", -.2, 3)
 assert rows["mean p, T = 500", "ResNet-34, rl"]["note"] == "31 of 32 searches"
 assert "low" not in rows["mean p, T = 500", "ResNet-34, rl, class lamp"]
+
+rows = read("first")                                    # the first seed is .025 above the mean of both, and whole
+expect(rows, "mean p, T = 500", "ResNet-34, rl, 1 of 2 seeds", .425)
+expect(rows, "mean p, cem minus rl, paired by object", "ResNet-34, T = 500, 1 of 2 seeds", -.175)
+assert not [case for op, case in rows if not case.endswith(", 1 of 2 seeds")]
+assert rows["mean p, T = 500", "ResNet-34, rl, 1 of 2 seeds"]["peer_value"] == .131
 
 rows = read("table_3")                                  # ends at T = 500; the paper's numbers are of T = 200
 expect(rows, "mean p, T = 0 (Table 3)", "ResNet-34, m = 5", .5)
