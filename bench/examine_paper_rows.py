@@ -5,6 +5,7 @@ Prints lines as bench/results.py describes them; it writes nothing. They belong 
 older lines of these cases. KEY: machine, load, commit, numbers, date, command must be given, and `null` is a value; note may
 be.
 --beside RUN    adds differences to another run's searches by the same examiners on the same objects (order of the factors).
+                A run without rl is compared with the other one's.
 --seeds K       counts the first K search seeds alone, where the others are not searched yet; every case says so
 --last          adds where the last renders of every search lie: shares above 30 and below -30 degrees of camera elevation.
 
@@ -246,18 +247,21 @@ def print_models(out, run):
                          interval(share_less, x[T], x[0], y[T], y[0]), note=note)
 
 
-def print_examiners(out, run):
-    """others minus rl, on a model"""
-    if "rl" not in run.examiners:
+def print_examiners(out, run, other):
+    """others minus rl, on a model: this run's rl, or the other one's on the objects of both"""
+    whose = run if "rl" in run.examiners else other
+    if not whose or "rl" not in whose.examiners or whose.places != run.places:
         return
-    rl = run.examiners.index("rl")
+    rl = whose.examiners.index("rl")
     for model, examiner in sorted(run.p):
-        if examiner == rl or (model, rl) not in run.p:
+        name = run.models[model]
+        key = (whose.models.index(name) if name in whose.models else -1, rl)
+        if (whose is run and examiner == rl) or key not in whose.p:
             continue
-        x, y = run.curve(model, examiner), run.curve(model, rl)
+        same, x, y = run.object[model] == whose.object[key[0]], run.curve(model, examiner), whose.curve(*key)
         for T in sorted(set(x) & set(y) - {0}):
-            out.line(f"mean p, {run.examiners[examiner]} minus rl, paired by object", f"{words(run.models[model])}, T = {T}",
-                     interval(less, x[T], y[T]))
+            out.line(f"mean p, {run.examiners[examiner]} minus rl, paired by object", f"{words(name)}, T = {T}",
+                     interval(less, x[T][same], y[T][same]))
 
 
 def print_beside(out, run, other):
@@ -301,9 +305,10 @@ def main():
     out = Printer(run, given)
     print_curves(out, run)
     print_models(out, run)
-    print_examiners(out, run)
-    if "--beside" in options:
-        print_beside(out, run, Run(options["--beside"], options.get("--seeds")))
+    other = Run(options["--beside"], options.get("--seeds")) if "--beside" in options else None
+    print_examiners(out, run, other)
+    if other:
+        print_beside(out, run, other)
     if "--last" in options:
         print_last(out, run)
 

@@ -71,6 +71,20 @@ rows "$dir/part" --seeds 1 > "$dir/first.jsonl"
 rows "$dir/whole" --beside "$dir/part" > "$dir/beside.jsonl"
 sed 's/"resnet34"/"resnet34-m5"/; s/"alexnet"/"resnet34-steps-m5"/' -i.whole "$dir/whole/config.yaml"
 rows "$dir/whole" --last > "$dir/table_3.jsonl"
+mkdir -p "$dir/alone/segments/000"                       # cem of the whole run, as a run of its own
+"$python" - "$dir" << 'END'
+import json, os, sys
+alone = sys.argv[1] + "/alone"
+text = open(sys.argv[1] + "/whole/config.yaml.whole").read()
+before, after = text.split("examiners:\n")
+open(alone + "/config.yaml", "w").write(before + "examiners:\n" + after[after.index("  - method: cem"):])
+for unit in range(16):
+    model, rest = divmod(unit, 8)
+    old = json.load(open(f"{sys.argv[1]}/whole/segments/000/unit-{model * 16 + 8 + rest:06d}.json"))
+    old["segment"]["examiner"] = 0
+    json.dump(old, open(f"{alone}/segments/000/unit-{unit:06d}.json", "w"))
+END
+rows "$dir/alone" --beside "$dir/part" > "$dir/alone.jsonl"
 sed -i 's/^search:/search:\n  mode: strength/' "$dir/part/config.yaml"
 rows "$dir/part" > "$dir/strength.jsonl"
 
@@ -133,6 +147,10 @@ rows = read("strength")                                 # its cases are not thos
 expect(rows, "mean p, T = 500", "AlexNet, rl, strength", .2)
 assert "peer_value" not in rows["mean p, T = 500", "AlexNet, rl, strength"]
 assert not [case for op, case in rows if not case.endswith(", strength")]
+
+rows = read("alone")                                    # rl is the other run's, which lacks one place
+expect(rows, "mean p, cem minus rl, paired by object", "ResNet-34, T = 500", .25 - (.3 + .5 + .5) / 3, 3)
+expect(rows, "mean p, cem minus rl, paired by object", "AlexNet, T = 500", 0)
 
 rows = read("beside")
 expect(rows, "mean p, camera first minus the usual order, paired", "ResNet-34, rl, T = 500", 0, 3)
