@@ -33,7 +33,7 @@ from sklearn.neural_network import MLPClassifier
 
 import tensors
 from ecs import interval
-from results import ABOUT
+from results import about
 
 METHODS = {"ward": "Ward", "kmeans": "k-means", "planespot-pca": "PlaneSpot on PCA", "planespot-tsne": "PlaneSpot on t-SNE",
            "spotlight": "Spotlight", "domino": "Domino", "barlow": "Barlow", "george": "GEORGE",
@@ -230,16 +230,15 @@ MODES = {"noise": (noise, 1), "planted": (planted, 2), "truth": (truth, 2), "apa
 
 
 def main():
-    keys = dict(a.split("=", 1) for a in sys.argv[1:] if "=" in a)
-    program, mode, *words = [a for a in sys.argv[1:] if "=" not in a] + ["", ""]
+    given, words = about(sys.argv[1:])
+    program, mode, *words = words + ["", ""]
     words = words[:-2]
-    if mode not in MODES or len(words) != MODES[mode][1] or set(ABOUT) - set(keys) or set(keys) - {*ABOUT, "note"}:
+    if mode not in MODES or len(words) != MODES[mode][1] or not given:
         sys.exit(__doc__)
-    about = {k: None if keys[k] == "null" else int(keys[k]) if k == "numbers" else keys[k] for k in ABOUT}
 
     def say(op, case, value, unit=None, note="", **more):
-        line = {"op": op, "case": case, "value": value, "unit": unit, **more, **about}
-        note = "; ".join(filter(None, [note, keys.get("note")]))
+        line = {"op": op, "case": case, "value": value, "unit": unit, **more, **given}
+        note = "; ".join(filter(None, [note, given.get("note")]))
         print(json.dumps({**line, "note": note} if note else line), flush=True)
     MODES[mode][0](os.path.abspath(program), say, *words)
 

@@ -25,7 +25,7 @@ import sys
 import numpy as np
 
 import tensors
-from results import ABOUT
+from results import about
 
 PAPER = {("AlexNet", "rl"): {0: "0.640", 100: "0.659", 300: "0.189", 500: "0.023"},
          ("AlexNet", "bo-2019"): {0: "0.601", 100: "0.436", 300: "0.300", 500: "0.254"},
@@ -204,9 +204,7 @@ class Printer:
         parts += [("low", digits(low)), ("high", digits(high))] if n > 1 else []
         parts += [("of", str(n))]
         parts += [("peer", '"the paper"'), ("peer_value", peer)] if peer else []
-        for key in ABOUT:
-            text = self.given[key]
-            parts.append((key, text if key == "numbers" or text == "null" else json.dumps(text)))
+        parts += [(k, json.dumps(v)) for k, v in self.given.items() if k != "note"]
         note = "; ".join(t for t in (note, self.note) if t)
         parts += [("note", json.dumps(note))] if note else []
         print("{" + ", ".join(f'"{k}": {v}' for k, v in parts) + "}")
@@ -296,12 +294,12 @@ def main():
             k = words_of.index(name)
             options[name] = words_of[k + 1] if takes and k + 1 < len(words_of) else True
             del words_of[k:k + 1 + takes]
-    given = dict(w.partition("=")[::2] for w in words_of[1:])
-    if not words_of or set(ABOUT) - set(given) or set(given) - {*ABOUT, "note"} or True in (options.get("--beside"), options.get("--seeds")):
+    given, runs = about(words_of)
+    if not given or len(runs) != 1 or True in (options.get("--beside"), options.get("--seeds")):
         sys.exit(__doc__)
-    run = Run(words_of[0], options.get("--seeds"))
+    run = Run(runs[0], options.get("--seeds"))
     if not run.done:
-        sys.exit(f"{words_of[0]} has no search that is done")
+        sys.exit(f"{runs[0]} has no search that is done")
     out = Printer(run, given)
     print_curves(out, run)
     print_models(out, run)

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 
-from results import ABOUT
+from results import about
 
 NAMES = {"rl": "rl, rank, 1e-2"}
 OPS = [("mean of the last 32", "mean"), ("lowest, valid", "lowest_valid"), ("lowest, robust", "robust"),
@@ -28,8 +28,7 @@ def row(op, case, value, given, **more):
     """a line; numbers are texts, which keep their digits"""
     parts = [("op", json.dumps(op)), ("case", json.dumps(case)), ("value", value), ("unit", json.dumps(more.pop("unit", None)))]
     parts += [(k, v if isinstance(v, str) and k in ("low", "high") else json.dumps(v)) for k, v in more.items()]
-    parts += [(k, given[k] if k == "numbers" or given[k] == "null" else json.dumps(given[k])) for k in ABOUT]
-    parts += [("note", json.dumps(given["note"]))] if "note" in given else []
+    parts += [(k, json.dumps(v)) for k, v in given.items()]
     return "{" + ", ".join(f'"{k}": {v}' for k, v in parts) + "}"
 
 
@@ -77,8 +76,8 @@ def main():
     if words[1:2] == ["--table"]:
         lines = table(run, words[2:] == ["valid"])
     else:
-        given = dict(w.partition("=")[::2] for w in words[1:])
-        if set(ABOUT) - set(given) or set(given) - {*ABOUT, "note"}:
+        given, _ = about(words[1:])
+        if not given:
             sys.exit(__doc__)
         lines = rows(run, failures, given)
     print("\n".join(lines))

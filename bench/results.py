@@ -80,6 +80,16 @@ def wrong_with(row, machines):
     return None
 
 
+def about(words):
+    """({key: value}, the other words) of a script's words, of which KEY=VALUE say what its lines have: every key of ABOUT
+    (`null` is a value), and maybe note. None for the values where a key lacks or one is foreign."""
+    given, others = dict(w.split("=", 1) for w in words if "=" in w), [w for w in words if "=" not in w]
+    if set(given) - {"note"} != set(ABOUT):
+        return None, others
+    typed = {k: None if v == "null" else int(v) if k == "numbers" else v for k, v in given.items()}
+    return {k: typed[k] for k in [*ABOUT, "note"] if k in typed}, others
+
+
 def read():
     """(machines, newest row by (op, case), all rows, faults)"""
     with open(os.path.join(BENCH, "results", "machines.json")) as file:

@@ -22,7 +22,7 @@ import numpy as np
 
 from assessors import interval
 from ecs import slope
-from results import ABOUT
+from results import about
 
 SETS = {"all": "unfiltered", "kept": "filtered by the tiny CLIP", "oracle": "by the oracle"}
 
@@ -79,11 +79,9 @@ def world_of(run):
 
 
 def main():
-    keys = dict(a.split("=", 1) for a in sys.argv[1:] if "=" in a)
-    runs = [a for a in sys.argv[1:] if "=" not in a]
-    if not runs or set(ABOUT) - set(keys) or set(keys) - {*ABOUT, "note"}:
+    given, runs = about(sys.argv[1:])
+    if not runs or not given:
         sys.exit(__doc__)
-    about = {k: None if keys[k] == "null" else int(keys[k]) if k == "numbers" else keys[k] for k in ABOUT}
     worlds = [world_of(run) for run in runs]
     for op, case in dict.fromkeys(k for found, _ in worlds for k in found):
         values = [found[op, case] for found, _ in worlds if (op, case) in found]
@@ -91,9 +89,9 @@ def main():
         line = {"op": op, "case": f"shifts over worlds: {case}", "value": round(mean, 4), "unit": None}
         if low is not None:
             line.update(low=round(low, 4), high=round(high, 4))
-        line.update(of=len(values), **about)
+        line.update(of=len(values), **given)
         lost = sum(lost[case.split(":")[0]] for _, lost in worlds)
-        notes = ["of: worlds", f"{lost} shifts of all worlds have no estimate" if lost else "", keys.get("note")]
+        notes = ["of: worlds", f"{lost} shifts of all worlds have no estimate" if lost else "", given.get("note")]
         print(json.dumps({**line, "note": "; ".join(filter(None, notes))}))
 
 

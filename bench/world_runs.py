@@ -11,7 +11,6 @@ import numpy as np
 
 from assessors import interval
 from examine_paper_rows import sections
-from results import ABOUT
 
 TRUTHS = {"planted": ("rho", "invariant", "variant"), "learned": ("reliance", "learned_invariant", "learned_variant")}
 NUMBERS = ["accuracy", "worst_case_accuracy", "bg_gap"]
@@ -121,9 +120,7 @@ class Lines:
             if low is not None:
                 line.update(low=round(low, digits) + 0.0, high=round(high, digits) + 0.0)
         line.update(unit=None, of=of or len(values))
-        line.update({k: None if self.given[k] == "null" else self.given[k] for k in ABOUT})
-        if line["numbers"] is not None:
-            line["numbers"] = int(line["numbers"])
+        line.update(self.given)
         note = "; ".join(t for t in (note.rstrip("; "), self.given.get("note")) if t)
         print(json.dumps({**line, "note": note} if note else line))
 

@@ -47,7 +47,7 @@ import assessors
 import tensors
 from assessors import LABELS, boost, cuts, f1, forest, frequent, interval, kappa
 from philox import Philox
-from results import ABOUT
+from results import about
 from world_files import keep, unpacked
 from world_runs import ALONE, TRUTHS, Lines, Looks, read_worlds, spotter_verdict, variants_of
 
@@ -322,12 +322,11 @@ def main():
             o[name] = type(o[name])(words[k + 1])
             del words[k:k + 2]
     assessors.trees = o["trees"]
-    given = dict(w.split("=", 1) for w in words if "=" in w)
-    mode, *runs = [w for w in words if "=" not in w] or [""]
+    given, words = about(words)
+    mode, *runs = words or [""]
     if mode == "keep" and len(runs) == 2:
         return keep(*runs)
-    told = not set(ABOUT) - set(given) and not set(given) - {*ABOUT, "note"}
-    if (mode != "realness" or len(runs) != 1) and (mode not in MODES or not told or bool(runs) == (mode == "keywords")):
+    if (mode != "realness" or len(runs) != 1) and (mode not in MODES or not given or bool(runs) == (mode == "keywords")):
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as top:
         runs = [unpacked(run, os.path.join(top, str(k))) if os.path.isfile(run) else run for k, run in enumerate(runs)]
