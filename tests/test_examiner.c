@@ -134,6 +134,29 @@ TEST(budgets_cut_the_last_batch)
     spot_examiner_close(NULL);
 }
 
+/* A point of bo-2019 takes longer by the square of the points before it, so half of the points are an eighth of the work. */
+TEST(half_of_the_points_are_not_half_of_the_work)
+{
+    spot_factor_space space = spot_factor_space_paper();
+    const spot_examiner_search s = { &space, 1, 8, 1, numbers };
+    double at[8 * 9], loss[8] = { 0 };
+    spot_ctx c = check_ctx(1);
+    spot_examiner *e;
+
+    for (int method = 0; method < SPOT_EXAMINERS; method++) {
+        spot_examiner_config cfg = spot_examiner_defaults(method);
+        int told = 0;
+        CHECK_OK(&c, spot_examiner_open(&c, &e, &cfg, &s));
+        for (int n; (n = spot_examiner_wants(e)); told += n) {
+            CHECK_NEAR(spot_examiner_share(e), pow(told / 8., method == SPOT_EXAMINER_BO2019 ? 3 : 1), 1e-12);
+            CHECK_OK(&c, spot_examiner_ask(&c, e, at));
+            CHECK_OK(&c, spot_examiner_tell(&c, e, loss));
+        }
+        assert_true(told == 8 && spot_examiner_share(e) == 1);
+        spot_examiner_close(e);
+    }
+}
+
 TEST(what_is_out_of_range_is_refused)
 {
     spot_examiner_config cfg = spot_examiner_defaults(SPOT_EXAMINER_RANDOM);

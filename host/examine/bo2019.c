@@ -178,5 +178,6 @@ static const spot_setting settings[] = {
 };
 
 const spot_examiner_kind spot_examiner_bo2019 = { .title = "Bayesian optimisation as in 2019", .settings = settings,
+                                                  .slows = 2, /* measured from 200 to 300 points */
                                                   .bytes = bytes, .open = open, .close = close, .wants = wants, .ask = ask,
                                                   .tell = tell };

@@ -146,6 +146,7 @@ static int list_shots(searcher *v, int wants)
 static spot_status do_round(spot_ctx *c, searcher *v)
 {
     const spot_examine_group *g = v->g;
+    const double before = spot_examiner_share(v->examiner);
     const int wants = spot_examiner_wants(v->examiner), sign = g->cfg->search.mode == SPOT_MODE_STRENGTH ? 1 : -1;
 
     if (wants < 1 || wants > v->room || wants > v->budget - v->asked)
@@ -164,7 +165,7 @@ static spot_status do_round(spot_ctx *c, searcher *v)
             v->loss[(size_t)i * (size_t)wants + (size_t)j] = sign * (double)g->problem[i].history.p[v->asked + j];
     SPOT_TRY(spot_examiner_tell(c, v->examiner, v->loss));
     v->asked += wants;
-    spot_examine_spend(c, v->g, (double)g->problems * wants);
+    spot_examine_spend(c, v->g, (double)g->problems * v->budget * (spot_examiner_share(v->examiner) - before));
     return SPOT_OK;
 }
 

@@ -125,6 +125,11 @@ int spot_examiner_wants(const spot_examiner *e)
     return left ? least_of(least_of(e->kind->wants(e->state), e->room), left) : 0;
 }
 
+double spot_examiner_share(const spot_examiner *e)
+{
+    return pow((double)e->told / e->search.budget, 1 + e->kind->slows);
+}
+
 /* Outside of the cube a render would be of conditions that nobody gave. */
 static spot_status check_points(spot_ctx *c, const spot_examiner *e, size_t count)
 {

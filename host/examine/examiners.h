@@ -18,6 +18,8 @@ typedef struct {
     spot_status (*open)(spot_ctx *c, void **state, const spot_examiner_config *cfg, const spot_examiner_search *s);
     void        (*close)(void *state);     /* NULL: free */
 
+    double slows;                          /* the power of the points so far by which the next one takes longer */
+
     /* Points of each problem, from 1 to SPOT_EXAMINER_MOST, whatever the budget. */
     int         (*wants)(const void *state);
 

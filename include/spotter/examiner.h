@@ -156,6 +156,9 @@ void        spot_examiner_close(spot_examiner *e);
  * whose problems want different numbers (a restart) asks for one number for all and keeps what is over for later. */
 int spot_examiner_wants(const spot_examiner *e);
 
+/* The share of its work that is done, from 0 to 1: that of its points, or less where later points take longer. */
+double spot_examiner_share(const spot_examiner *e);
+
 /* ask: at (problems, wants, dims) result, each from 0 to 1. SPOT_STOPPED by the stop flag: nothing is changed, the same call
  * goes on. tell: loss (problems, wants) at the points of the last ask; SPOT_INVALID if one is not finite. Equal losses are no
  * failure. */
