@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """bench/examine_paper_rows.py RUN KEY=VALUE...: what a run of a config examine_paper*.yaml measured, finished or not.
 
-Prints lines as bench/results.py describes them; it writes nothing. They belong into bench/results/examine.jsonl, which has the
-older lines of these cases. KEY: machine, load, commit, numbers, date, command must be given, and `null` is a value; note may
-be.
+Prints lines as bench/results.py describes them; it writes nothing. They belong into bench/results/examine.jsonl. Their cases
+begin with "examine_paper, numbers N: ", those of one class with "examine_paper by class, numbers N: ". KEY: machine, load,
+commit, numbers, date, command must be given, and `null` is a value; note may be.
 --beside RUN    adds differences to another run's searches by the same examiners on the same objects (order of the factors).
                 A run without rl is compared with the other one's.
 --seeds K       counts the first K search seeds alone, where the others are not searched yet; every case says so
@@ -188,18 +188,20 @@ class Printer:
         self.run, self.given, self.printed = run, given, set()
         left = f"{run.done} of {run.units} searches" if run.done < run.units else ""
         self.note = "; ".join(t for t in (given.get("note"), left) if t)
+        self.end = "" if given["numbers"] is None else f", numbers {given['numbers']}"
 
-    def line(self, op, case, found, peer=None, note="", kind=None):
+    def line(self, op, case, found, peer=None, note="", kind=None, part=""):
         if not found:
             return
         kind, few = self.run.kind if kind is None else kind, self.run.counted < self.run.seeds
         case += kind + (f", {self.run.counted} of {self.run.seeds} seeds" if few else "")
+        case = f"examine_paper{part}{self.end}: {case}"
         if (op, case) in self.printed:             # T = 0 of Table 3, which is every examiner's
             return
         self.printed.add((op, case))
         peer = None if kind else peer
         value, low, high, n = found
-        parts = [("op", json.dumps(op)), ("case", json.dumps("examine_paper: " + case))]
+        parts = [("op", json.dumps(op)), ("case", json.dumps(case))]
         parts += [("value", digits(value)), ("unit", "null")]
         parts += [("low", digits(low)), ("high", digits(high))] if n > 1 else []
         parts += [("of", str(n))]
@@ -221,7 +223,8 @@ def print_curves(out, run):
                 out.line(f"share of p at T = 0, {at}{end}", case, interval(share, p, curve[0]),
                          f"{float(known[T]) / float(known[0]):.3f}" if T in known and 0 in known else None)
             for k, cls in enumerate(run.classes):
-                out.line(f"mean p, {at}{end}", f"{case}, class {cls}", interval(mean, p[k * run.each:(k + 1) * run.each]))
+                out.line(f"mean p, {at}{end}", f"{case}, {cls}", interval(mean, p[k * run.each:(k + 1) * run.each]),
+                         part=" by class")
 
 
 def print_models(out, run):

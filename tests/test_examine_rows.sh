@@ -100,7 +100,7 @@ def read(name):
         row = json.loads(line, parse_float=results.Figure, parse_int=results.Figure)
         assert results.wrong_with(row, machines) is None, (line, results.wrong_with(row, machines))
         assert (row["op"], row["case"]) not in rows, line
-        rows[row["op"], row["case"].removeprefix("examine_paper: ")] = row
+        rows[row["op"], row["case"].replace(", numbers 12: ", ": ").removeprefix("examine_paper: ")] = row
     return rows
 def expect(rows, op, case, value, of=4, low=None, high=None):
     row = rows[op, case]
@@ -112,8 +112,8 @@ rows = read("whole")
 expect(rows, "mean p, T = 0", "ResNet-34, rl", .5)
 expect(rows, "mean p, T = 500", "ResNet-34, rl", .4, 4, .3, .5)
 expect(rows, "share of p at T = 0, T = 500", "ResNet-34, rl", .8, 4, .6, 1)
-expect(rows, "mean p, T = 500", "ResNet-34, rl, class lamp", .3, 2)
-expect(rows, "mean p, T = 500", "ResNet-34, rl, class chair", .5, 2)
+expect(rows, "mean p, T = 500", "examine_paper by class: ResNet-34, rl, lamp", .3, 2)
+expect(rows, "mean p, T = 500", "examine_paper by class: ResNet-34, rl, chair", .5, 2)
 expect(rows, "mean p, AlexNet minus ResNet-34, T = 500", "rl", -.2, 4, -.2, -.2)
 expect(rows, "share of p at T = 0, AlexNet minus ResNet-34, T = 500", "rl", -.3, 4, -.35, -.25)
 expect(rows, "mean p, cem minus rl, paired by object", "AlexNet, T = 500", 0)
@@ -125,10 +125,10 @@ assert "note" not in rows["mean p, T = 500", "ResNet-34, rl"]
 
 rows = read("part")                                     # the second lamp lacks the second seed of ResNet-34's rl
 expect(rows, "mean p, T = 500", "ResNet-34, rl", (.3 + .5 + .5) / 3, 3)
-expect(rows, "mean p, T = 500", "ResNet-34, rl, class lamp", .3, 1)
+expect(rows, "mean p, T = 500", "examine_paper by class: ResNet-34, rl, lamp", .3, 1)
 expect(rows, "mean p, AlexNet minus ResNet-34, T = 500", "rl", -.2, 3)
 assert rows["mean p, T = 500", "ResNet-34, rl"]["note"] == "31 of 32 searches"
-assert "low" not in rows["mean p, T = 500", "ResNet-34, rl, class lamp"]
+assert "low" not in rows["mean p, T = 500", "examine_paper by class: ResNet-34, rl, lamp"]
 
 rows = read("first")                                    # the first seed is .025 above the mean of both, and whole
 expect(rows, "mean p, T = 500", "ResNet-34, rl, 1 of 2 seeds", .425)
