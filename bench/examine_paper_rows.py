@@ -4,8 +4,9 @@
 Prints lines as bench/results.py describes them; it writes nothing. They belong into bench/results/examine.jsonl. Their cases
 begin with "examine_paper, numbers N: ", those of one class with "examine_paper by class, numbers N: ". KEY: machine, load,
 commit, numbers, date, command must be given, and `null` is a value; note may be.
---beside RUN    adds differences to another run's searches by the same examiners on the same objects (order of the factors).
-                A run without rl is compared with the other one's.
+--beside RUN    adds differences to another run's searches by the same examiners on the same objects (order of the factors),
+                and energy distances of the last 50 renders (Figure 6) between searches of the two orders and between two
+                seeds of one. A run without rl is compared with the other one's.
 --seeds K       counts the first K search seeds alone, where the others are not searched yet; every case says so
 --last          adds where the last renders of every search lie: shares above 30 and below -30 degrees of camera elevation.
 
@@ -33,7 +34,8 @@ PAPER = {("AlexNet", "rl"): {0: "0.640", 100: "0.659", 300: "0.189", 500: "0.023
          ("ResNet-34", "bo-2019"): {0: "0.642", 100: "0.549", 300: "0.481", 500: "0.456"}}
 PAPER_M = {("rl", "1"): "0.189", ("rl", "2"): "0.351", ("rl", "5"): "0.574", ("rl", "10"): "0.638",
            ("bo-2019", "1"): "0.109", ("bo-2019", "2"): "0.222", ("bo-2019", "5"): "0.431", ("bo-2019", "10"): "0.498"}
-REDRAWS, LAST, STEEP = 10000, 100, 30
+REDRAWS, LAST, STEEP, TAIL = 10000, 100, 30, 50
+TURNS = ("lamp_azimuth", "camera_roll")                   # whole turns: circles of diameter 1 in distances
 ELEVATION = "camera_elevation"
 ORDER = ["lamp_energy", "sun_energy", "lamp_distance", "lamp_azimuth", "lamp_elevation", "camera_distance", "camera_azimuth",
          ELEVATION, "camera_roll"]                       # of a config without factors
@@ -100,19 +102,35 @@ class Run:
         start = np.where(np.isnan(p[:, 0]), np.nan, self.start[model])
         return {0: start, **{n // self.batch[examiner]: p[:, k] for k, n in enumerate(self.asked[model, examiner])}}
 
+    def renders(self, model, examiner, place, seed):
+        """(renders, factors) of a search from 0 to 1, or None"""
+        unit = ((model * len(self.examiners) + examiner) * self.seeds + seed) * self.places + place
+        path = os.path.join(self.folder, "searches", f"{unit // 1000:03d}", f"unit-{unit:06d}.safetensors")
+        if np.isnan(self.p[model, examiner][place, seed, 0]) or not os.path.exists(path):
+            return None
+        return tensors.read(path, "at")[0]
+
     def last(self, model, examiner, T):
         """shares of the last renders up to T above and below of STEEP degrees: (places, seeds, 2)"""
         end, share = T * self.batch[examiner], np.full((self.places, self.seeds, 2), np.nan)
         for seed in range(self.seeds):
             for place in range(self.places):
-                unit = ((model * len(self.examiners) + examiner) * self.seeds + seed) * self.places + place
-                path = os.path.join(self.folder, "searches", f"{unit // 1000:03d}", f"unit-{unit:06d}.safetensors")
-                if not np.isnan(self.p[model, examiner][place, seed, 0]) and os.path.exists(path):
-                    at, = tensors.read(path, "at")
-                    degrees = 180 * at[max(end - LAST, 0):end, self.factors.index(ELEVATION)] - 90
-                    if len(degrees):
-                        share[place, seed] = (degrees > STEEP).mean(), (degrees < -STEEP).mean()
+                at = self.renders(model, examiner, place, seed)
+                degrees = [] if at is None else 180 * at[max(end - LAST, 0):end, self.factors.index(ELEVATION)] - 90
+                if len(degrees):
+                    share[place, seed] = (degrees > STEEP).mean(), (degrees < -STEEP).mean()
         return share[:, :self.counted].mean(1)
+
+    def tails(self, model, examiner, place):
+        """the last renders of each seed's search as points, whatever the order of the factors; None where a seed lacks"""
+        found = [self.renders(model, examiner, place, seed) for seed in range(self.counted)]
+        if any(at is None for at in found):
+            return None
+        columns = sorted(range(len(self.factors)), key=self.factors.__getitem__)
+        turns = [self.factors[k] in TURNS for k in columns]
+        found = [at[-TAIL:, columns] for at in found]
+        return [np.hstack([x[:, [not t for t in turns]], *(f(2 * np.pi * x[:, turns]) / 2 for f in (np.cos, np.sin))])
+                for x in found]
 
 
 # ---- numbers ----
@@ -143,6 +161,19 @@ def less(a, b):
 
 def share_less(a, a_start, b, b_start):
     return share(a, a_start) - share(b, b_start)
+
+
+def distance(x, y):
+    """energy distance of two sets of points"""
+    def gaps(a, b):
+        return np.sqrt(((a[:, None] - b[None]) ** 2).sum(2)).mean()
+    return 2 * gaps(x, y) - gaps(x, x) - gaps(y, y)
+
+
+def distances(a, b):
+    """mean energy distances between the searches of a and those of b, and between two of a or two of b"""
+    within = [distance(s[i], s[k]) for s in (a, b) for i in range(len(s)) for k in range(i)]
+    return np.mean([distance(x, y) for x in a for y in b]), np.mean(within) if within else np.nan
 
 
 # ---- lines ----
@@ -278,6 +309,17 @@ def print_beside(out, run, other):
             at = at_T(T, run.batch[examiner] > 1)
             out.line("mean p, camera first minus the usual order, paired", f"{words(run.models[model])}, "
                      f"{run.examiners[examiner]}, {at}", interval(less, x[T][same], y[T][same]), kind="")
+        if run.factors != other.factors:
+            print_distances(out, run, other, (model, examiner), key, np.flatnonzero(same))
+
+
+def print_distances(out, run, other, key, other_key, places):
+    pairs = [(run.tails(*key, k), other.tails(*other_key, k)) for k in places]
+    found = np.array([distances(*pair) for pair in pairs if None not in pair]).reshape(-1, 2).T
+    case = f"{words(run.models[key[0]])}, {run.examiners[key[1]]}"
+    out.line("energy distance of the last 50, two orders", case, interval(mean, found[0]), kind="")
+    out.line("energy distance of the last 50, two seeds", case, interval(mean, found[1]), kind="")
+    out.line("energy distance of the last 50, two orders minus two seeds", case, interval(less, *found), kind="")
 
 
 def print_last(out, run):

@@ -11,10 +11,13 @@ import json, os, struct, sys
 
 # ResNet-34 starts at .5 and AlexNet at .4; rl ends at .4 and .2, in the first class .1 lower, in the second .1 higher; its two
 # seeds are .05 apart. cem ends at half of each start.
-for name, left_out in (("whole", None), ("part", 5)):
+NAMES = ["lamp_energy", "sun_energy", "lamp_distance", "lamp_azimuth", "lamp_elevation", "camera_distance", "camera_azimuth",
+         "camera_elevation", "camera_roll"]
+for name, left_out in (("whole", None), ("part", 5), ("turned", None)):
     run = f"{sys.argv[1]}/{name}"
     os.makedirs(f"{run}/segments/000"), os.makedirs(f"{run}/searches/000")
     with open(f"{run}/config.yaml", "w") as file:
+        factors = "[]" if name != "turned" else "".join(f"\n  - factor: {f}\n    least: 0" for f in NAMES[::-1])
         file.write("""study: examine
 objects:
   per_class: 2
@@ -27,7 +30,7 @@ classes:
     leave: false
 search:
   seeds: 2
-factors: []
+factors: FACTORS
 models:
   - name: "resnet34"
     region: []
@@ -42,7 +45,7 @@ examiners:
   - method: cem
     name: ""
     generation: 10
-""")
+""".replace("FACTORS", factors))
     unit = 0
     for model, start in enumerate((.5, .4)):
         for examiner, asked in enumerate(([3200, 16000], [100, 500])):
@@ -57,7 +60,7 @@ examiners:
                             json.dump({"checksum": "", "segment": segment}, file)
                     # three of four last renders above 30 degrees, one in the middle
                     at = [[0.] * 7 + [.5 if k % 4 == 0 else .9] + [0.] for k in range(asked[1])] if examiner else [[0.] * 9]
-                    body = b"".join(struct.pack("<9d", *row) for row in at)
+                    body = b"".join(struct.pack("<9d", *(row[::-1] if name == "turned" else row)) for row in at)
                     head = json.dumps({"at": {"dtype": "F64", "shape": [len(at), 9], "data_offsets": [0, len(body)]}}).encode()
                     with open(f"{run}/searches/000/unit-{unit:06d}.safetensors", "wb") as file:
                         file.write(len(head).to_bytes(8, "little") + head + body)
@@ -67,6 +70,7 @@ END
 rows() { "$python" "$root/bench/examine_paper_rows.py" "$@" machine=E load=1 commit=null numbers=12 date=2026-11-30 command=x; }
 rows "$dir/whole" --last > "$dir/whole.jsonl"
 rows "$dir/part" > "$dir/part.jsonl"
+rows "$dir/turned" --beside "$dir/whole" > "$dir/turned.jsonl"
 rows "$dir/part" --seeds 1 > "$dir/first.jsonl"
 rows "$dir/whole" --beside "$dir/part" > "$dir/beside.jsonl"
 sed 's/"resnet34"/"resnet34-m5"/; s/"alexnet"/"resnet34-steps-m5"/' -i.whole "$dir/whole/config.yaml"
@@ -91,7 +95,7 @@ rows "$dir/part" > "$dir/strength.jsonl"
 "$python" - "$root" "$dir" << 'END' || fail "bench/examine_paper_rows.py: see above"
 import json, sys
 sys.path.insert(0, sys.argv[1] + "/bench")
-import results
+import examine_paper_rows, numpy as np, results
 
 machines = {"E": ""}
 def read(name):
@@ -147,6 +151,13 @@ rows = read("strength")                                 # its cases are not thos
 expect(rows, "mean p, T = 500", "AlexNet, rl, strength", .2)
 assert "peer_value" not in rows["mean p, T = 500", "AlexNet, rl, strength"]
 assert not [case for op, case in rows if not case.endswith(", strength")]
+
+rows = read("turned")                                   # the same renders in another order of the factors
+for kind in ("two orders", "two seeds", "two orders minus two seeds"):
+    expect(rows, f"energy distance of the last 50, {kind}", "ResNet-34, cem", 0, 4)
+assert examine_paper_rows.distance(np.zeros((3, 2)), np.array([[3., 4.]] * 2)) == 10
+assert examine_paper_rows.distance(np.zeros((1, 1)), np.array([[0.], [2.]])) == 1
+assert examine_paper_rows.distances([np.zeros((1, 1)), np.ones((1, 1))], [np.zeros((1, 1))]) == (1, 2)
 
 rows = read("alone")                                    # rl is the other run's, which lacks one place
 expect(rows, "mean p, cem minus rl, paired by object", "ResNet-34, T = 500", .25 - (.3 + .5 + .5) / 3, 3)
