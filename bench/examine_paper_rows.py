@@ -12,7 +12,8 @@ commit, numbers, date, command must be given, and `null` is a value; note may be
 
 For every model and examiner, at each T (updates of rl, renders of others) and at T = 0:
     mean p of the true class, also of each class (the paper's Figure 2), and as a share of that at T = 0
-    AlexNet minus ResNet-34, p and share, paired; the other examiners minus rl, paired
+    AlexNet minus ResNet-34, p and share, paired; the other examiners minus rl, paired; where another one ends before T = 500,
+    rl at its end minus the other's
 The searches of an object with different seeds are averaged first, then the objects. Intervals are of 95 %, percentiles of a
 bootstrap over objects; differences are between objects of the same place: the k-th best one of a class, which is another
 object of the class where two models differ in which they know best (`note` says how many). Only objects count of which every
@@ -294,6 +295,9 @@ def print_examiners(out, run, other):
         for T in sorted(set(x) & set(y) - {0}):
             out.line(f"mean p, {run.examiners[examiner]} minus rl, paired by object", f"{words(name)}, T = {T}",
                      interval(less, x[T][same], y[T][same]))
+        if max(x) < max(y):                                # stopped before: where rl ended beside where the other did
+            out.line(f"mean p, rl at T = {max(y)} minus {run.examiners[examiner]} at T = {max(x)}", words(name),
+                     interval(less, y[max(y)][same], x[max(x)][same]))
 
 
 def print_beside(out, run, other):

@@ -89,6 +89,8 @@ for unit in range(16):
     json.dump(old, open(f"{alone}/segments/000/unit-{unit:06d}.json", "w"))
 END
 rows "$dir/alone" --beside "$dir/part" > "$dir/alone.jsonl"
+sed -i 's/{"asked": 500/{"asked": 300/' "$dir"/alone/segments/000/*
+rows "$dir/alone" --beside "$dir/part" > "$dir/stopped.jsonl"
 sed -i 's/^search:/search:\n  mode: strength/' "$dir/part/config.yaml"
 rows "$dir/part" > "$dir/strength.jsonl"
 
@@ -123,6 +125,7 @@ expect(rows, "share of p at T = 0, AlexNet minus ResNet-34, T = 500", "rl", -.3,
 expect(rows, "mean p, cem minus rl, paired by object", "AlexNet, T = 500", 0)
 expect(rows, "last 100 renders above 30 degrees, T = 500", "AlexNet, cem", .75)
 expect(rows, "last 100 renders below -30 degrees, T = 500", "AlexNet, cem", 0)
+assert not [op for op, _ in rows if op.startswith("mean p, rl at")]       # both end at T = 500
 assert rows["mean p, T = 500", "ResNet-34, rl"]["peer_value"] == .131
 assert "1 of 4 places" in rows["mean p, AlexNet minus ResNet-34, T = 500", "rl"]["note"]
 assert "note" not in rows["mean p, T = 500", "ResNet-34, rl"]
@@ -162,6 +165,9 @@ assert examine_paper_rows.distances([np.zeros((1, 1)), np.ones((1, 1))], [np.zer
 rows = read("alone")                                    # rl is the other run's, which lacks one place
 expect(rows, "mean p, cem minus rl, paired by object", "ResNet-34, T = 500", .25 - (.3 + .5 + .5) / 3, 3)
 expect(rows, "mean p, cem minus rl, paired by object", "AlexNet, T = 500", 0)
+
+rows = read("stopped")                                  # cem ends at T = 300
+expect(rows, "mean p, rl at T = 500 minus cem at T = 300", "ResNet-34", (.3 + .5 + .5) / 3 - .25, 3)
 
 rows = read("beside")
 expect(rows, "mean p, camera first minus the usual order, paired", "ResNet-34, rl, T = 500", 0, 3)
