@@ -191,10 +191,11 @@ TEST(time_of_an_examiner_grows_as_it_did)
             if (n >= 2 * mark[2].asked) mark[0] = mark[1], mark[1] = mark[2], mark[2] = now;
         }
         assert_int_equal(mark[2].asked, 64);
-        const double ratio = spot_examiner_seconds(mark, now, 500) / seconds[500];
+        const double ratio = spot_examiner_seconds(mark, now, 500, now.asked / 500.) / seconds[500];
         if (power < 3) CHECK_NEAR(ratio, 1, .02);
         else assert_true(ratio > .1 && ratio < .2);        /* held to a power of 2: that of a few points may be anything */
     }
     const spot_examiner_moment early[3] = { { 0, 0 }, { 0, 0 }, { 1e-4, 2 } };
-    CHECK_NEAR(spot_examiner_seconds(early, (spot_examiner_moment){ .5, 4 }, 500), 62.5, 1e-9);
+    CHECK_NEAR(spot_examiner_seconds(early, (spot_examiner_moment){ .5, 4 }, 500, 4 / 500.), 62.5, 1e-9);
+    CHECK_NEAR(spot_examiner_seconds(early, (spot_examiner_moment){ .5, 100 }, 200, .125), 4, 1e-9);    /* it is known */
 }

@@ -184,10 +184,11 @@ static void answer(const trial *t, double *loss, const double *at, int n)
     }
 }
 
-double spot_examiner_seconds(const spot_examiner_moment mark[3], spot_examiner_moment now, double asked)
+double spot_examiner_seconds(const spot_examiner_moment mark[3], spot_examiner_moment now, double asked, double share)
 {
     double each[2], at[2];
 
+    if (share < now.asked / asked) return now.seconds / share;
     for (int i = 0; i < 2; i++) {
         const double n = mark[i + 1].asked - mark[i].asked;
         each[i] = n > 0 ? (mark[i + 1].seconds - mark[i].seconds) / n : 0;
@@ -198,7 +199,7 @@ double spot_examiner_seconds(const spot_examiner_moment mark[3], spot_examiner_m
     return now.seconds + each[1] * at[1] / power * (pow(asked / at[1], power) - pow(now.asked / at[1], power));
 }
 
-/* Told until the budget ends or the time is enough; the rest follows from the growth. */
+/* Told until the budget ends or the time is enough; the rest is reckoned. */
 static spot_status play(spot_ctx *c, const trial *t, spot_examiner *e, int problems, int budget, double enough,
                         examiner_work *w)
 {
@@ -221,7 +222,7 @@ static spot_status play(spot_ctx *c, const trial *t, spot_examiner *e, int probl
     }
     free(at), free(loss);
     if (s != SPOT_OK || w->asked >= budget) return s;
-    w->spent = times(spot_examiner_seconds(mark, last, budget) / w->spent.cpu, w->spent);
+    w->spent = times(spot_examiner_seconds(mark, last, budget, spot_examiner_share(e)) / w->spent.cpu, w->spent);
     w->rounds *= (double)budget / w->asked;
     return SPOT_OK;
 }

@@ -40,10 +40,12 @@ extern const spot_setting spot_examiner_settings[];    /* rows for spot_examiner
  * begin alike. Their streams have indices from 2^31 on; a method's own ones lie below. */
 void spot_examiner_uniform(double *x, const spot_examiner_search *s, int i, int index);
 
-/* The processor time of a method when it has asked for so many points, from marks, each at about twice the points of the one
- * before, and how far it is now: a point takes longer by a power of those before it, 0 to 2. In proportion where marks lack. */
+/* The processor time of a method when it has asked for so many points, from how far it is now. share: of all its work
+ * (spot_examiner_share); where it is less than the share of the points, it decides. Else marks do, each at about twice the
+ * points of the one before: a point takes longer by a power of those before it, 0 to 2. In proportion where marks lack. */
 typedef struct { double seconds; int asked; } spot_examiner_moment;
-double spot_examiner_seconds(const spot_examiner_moment mark[3], spot_examiner_moment now, double asked);
+double spot_examiner_seconds(const spot_examiner_moment mark[3], spot_examiner_moment now, double asked,
+                             double share);
 
 /* A coordinate that left [0, 1], back in it: a turn goes on round the circle, another range is reflected at its ends. */
 double spot_examiner_fold(double x, bool turns);
