@@ -140,7 +140,9 @@ static spot_status add_model_curves(spot_ctx *c, spot_plot *p, const spot_examin
 spot_status spot_plot_running(spot_ctx *c, spot_plot *p, const spot_examine_results *r, const char *dir,
                               const spot_figure_models *m)
 {
-    spot_plot_open(p, 2, 380, 260, "Figure 1. An examiner concentrates on the weaknesses of a model");
+    spot_plot_open(p, 2, 380, 260, r->cfg->search.mode == SPOT_MODE_STRENGTH
+                   ? "Figure 1. An examiner concentrates on the strengths of a model"
+                   : "Figure 1. An examiner concentrates on the weaknesses of a model");
     for (int e = 0; e < r->cfg->examiners; e++)
         spot_plot_add_entry(p, examiner_name(r, e), SPOT_MARK_CURVE, e % 8, SPOT_PLOT_PLAIN);
     snprintf(p->caption, sizeof p->caption, "Mean p of the true class over the last %d renders that an examiner asked for, "
