@@ -4,9 +4,9 @@
 Prints lines as bench/results.py describes them; it writes nothing. They belong into bench/results/examine.jsonl. Their cases
 begin with "examine_paper, numbers N: ", those of one class with "examine_paper by class, numbers N: ". KEY: machine, load,
 commit, numbers, date, command must be given, and `null` is a value; note may be.
---beside RUN    adds differences to another run's searches by the same examiners on the same objects (order of the factors),
-                and energy distances of the last 50 renders (Figure 6) between searches of the two orders and between two
-                seeds of one. A run without rl is compared with the other one's.
+--beside RUN    where the other run has another order of the factors, adds differences to its searches by the same examiners on
+                the same objects, and energy distances of the last 50 renders (Figure 6) between searches of the two orders
+                and between two seeds of one. A run without rl is compared with the other one's.
 --seeds K       counts the first K search seeds alone, where the others are not searched yet; every case says so
 --last          adds where the last renders of every search lie: shares above 30 and below -30 degrees of camera elevation.
 
@@ -313,8 +313,7 @@ def print_beside(out, run, other):
             at = at_T(T, run.batch[examiner] > 1)
             out.line("mean p, camera first minus the usual order, paired", f"{words(run.models[model])}, "
                      f"{run.examiners[examiner]}, {at}", interval(less, x[T][same], y[T][same]), kind="")
-        if run.factors != other.factors:
-            print_distances(out, run, other, (model, examiner), key, np.flatnonzero(same))
+        print_distances(out, run, other, (model, examiner), key, np.flatnonzero(same))
 
 
 def print_distances(out, run, other, key, other_key, places):
@@ -354,7 +353,7 @@ def main():
     print_models(out, run)
     other = Run(options["--beside"], options.get("--seeds")) if "--beside" in options else None
     print_examiners(out, run, other)
-    if other:
+    if other and run.factors != other.factors:
         print_beside(out, run, other)
     if "--last" in options:
         print_last(out, run)

@@ -76,8 +76,8 @@ def main():
     if words[1:2] == ["--table"]:
         lines = table(run, words[2:] == ["valid"])
     else:
-        given, _ = about(words[1:])
-        if not given:
+        given, others = about(words[1:])
+        if not given or others:
             sys.exit(__doc__)
         lines = rows(run, failures, given)
     print("\n".join(lines))

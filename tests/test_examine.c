@@ -446,6 +446,31 @@ TEST_IN_WORLD(the_progress_is_that_of_the_renders)
     assert_true(l.reports > 50 && l.worst < 0.03);
 }
 
+typedef struct { double told[200]; int reports; } teller;
+
+static void keep_share(void *user, const spot_progress *p)
+{
+    teller *t = user;
+
+    if (!strcmp(p->stage, "examine") && t->reports < 200) t->told[t->reports++] = p->done / p->total;
+}
+
+/* A point of bo-2019 takes longer by the square of the points before it: reports 70 to 90 tell some seven times what reports 20
+ * to 40 do. */
+TEST_IN_WORLD(the_progress_is_that_of_the_work)
+{
+    spot_ctx c = check_ctx(2);
+    judge j = { .mode = COLOURS };
+    teller t = { .reports = 0 };
+
+    parse(&c, &cfg, "renders: 101, points: '101', perturbed: 1, seeds: 1", "examiners: [{method: bo-2019}]\n");
+    c.on_progress = keep_share, c.user = &t;
+    CHECK_OK(&c, run_in(&c, &cfg, "work", &j, 0, 1));
+    const double early = t.told[40] - t.told[20], late = t.told[90] - t.told[70];
+    print_message("%d reports, %.4f early and %.4f late\n", t.reports, early, late);
+    assert_true(t.reports > 90 && early > 0 && late / early > 5 && late / early < 9);
+}
+
 /* A function that fails in mid-search: a sentence, what is there stays, and the next run ends with the same bytes. */
 TEST_IN_WORLD(a_model_that_fails_loses_nothing)
 {

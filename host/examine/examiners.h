@@ -44,8 +44,7 @@ void spot_examiner_uniform(double *x, const spot_examiner_search *s, int i, int 
  * (spot_examiner_share); where it is less than the share of the points, it decides. Else marks do, each at about twice the
  * points of the one before: a point takes longer by a power of those before it, 0 to 2. In proportion where marks lack. */
 typedef struct { double seconds; int asked; } spot_examiner_moment;
-double spot_examiner_seconds(const spot_examiner_moment mark[3], spot_examiner_moment now, double asked,
-                             double share);
+double spot_examiner_seconds(const spot_examiner_moment mark[3], spot_examiner_moment now, double asked, double share);
 
 /* A coordinate that left [0, 1], back in it: a turn goes on round the circle, another range is reflected at its ends. */
 double spot_examiner_fold(double x, bool turns);
